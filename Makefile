@@ -1,0 +1,63 @@
+# `make demo` and `make test` do all that is needed on a machine with Python 3.10 or later and make.
+#
+# The environments (.venv, .envs/tf1, .envs/tf2, .envs/bench) are made by envs/setup.py from the
+# lock files beside it; with all of them in place that takes no time.
+
+PYTHON ?= python3
+DEV := .venv/bin
+TF1_PYTHON := $(CURDIR)/.envs/tf1/bin/python
+TF2_PYTHON := $(CURDIR)/.envs/tf2/bin/python
+PYTEST_ARGS ?=
+
+export TFREWRITE_TF1_PYTHON ?= $(TF1_PYTHON)
+export TFREWRITE_TF2_PYTHON ?= $(TF2_PYTHON)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev check-python demo test test-fast lint format types lock bench-tools clean
+
+help: ## Show what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+check-python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "Python 3.10 or later is needed; name one with: make PYTHON=/path/to/python3" >&2; exit 1; }
+
+setup: check-python ## Make the environments that tests and demo need
+	@$(PYTHON) envs/setup.py dev tf1 tf2
+
+setup-dev: check-python
+	@$(PYTHON) envs/setup.py dev
+
+demo: setup ## Rewrite the shipped legacy script, and run it before and after
+	@$(DEV)/tfrewrite demo
+
+test: setup ## Run all tests
+	@$(DEV)/pytest $(PYTEST_ARGS)
+
+test-fast: setup-dev ## Run the tests that need no TensorFlow
+	@$(DEV)/pytest -m "not tensorflow" $(PYTEST_ARGS)
+
+lint: setup-dev ## Look for mistakes with Ruff
+	@$(DEV)/ruff check .
+
+format: setup-dev ## Lay the code out with Ruff; CHECK=1 only says what would change
+	@$(DEV)/ruff format $(if $(CHECK),--check) .
+
+# codemods/ and verify/ are subpackages of tfrewrite once installed (see package-dir in
+# pyproject.toml). mypy does not know that mapping, so it is shown the same tree made of links.
+types: setup-dev ## Check the types with mypy
+	@rm -rf .envs/types && mkdir -p .envs/types/tfrewrite
+	@ln -s ../../../codemods ../../../verify ../../../tfrewrite/* .envs/types/tfrewrite/
+	@ln -s ../../tests ../../tools ../../benchmarks ../../envs .envs/types/
+	@cd .envs/types && $(CURDIR)/$(DEV)/mypy --config-file $(CURDIR)/pyproject.toml \
+	  --cache-dir $(CURDIR)/.mypy_cache tfrewrite tests tools benchmarks envs
+
+lock: setup-dev ## Bring the lock files up to date with pyproject.toml and envs/*.in
+	@envs/lock
+
+bench-tools: setup ## Time check beside other tools on a tree of files: make bench-tools TREE=path
+	@$(PYTHON) envs/setup.py bench
+	@$(DEV)/python benchmarks/check_speed.py $(TREE)
+
+clean: ## Remove the environments and everything made
+	rm -rf .venv .envs build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

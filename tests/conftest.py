@@ -1,0 +1,33 @@
+"""The interpreters that tests with the marker `tensorflow` run scripts in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ENVIRONMENTS = Path(__file__).resolve().parent.parent / ".envs"
+
+
+def interpreter(variable: str, name: str) -> Path:
+    """The Python that `variable` names, else the one that `make setup` makes."""
+    python = Path(os.environ.get(variable) or ENVIRONMENTS / name / "bin" / "python")
+    if python.exists():
+        return python
+    reason = f"no interpreter for {name}: {python} does not exist ({variable}; `make setup`)"
+    if os.environ.get("TFREWRITE_REQUIRE_TF") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def tf1_python() -> Path:
+    """A Python with TensorFlow 1.15."""
+    return interpreter("TFREWRITE_TF1_PYTHON", "tf1")
+
+
+@pytest.fixture(scope="session")
+def tf2_python() -> Path:
+    """A Python with a current TensorFlow 2."""
+    return interpreter("TFREWRITE_TF2_PYTHON", "tf2")
