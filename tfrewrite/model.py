@@ -1,4 +1,4 @@
-"""What passes between the rooms: frozen, picklable values, from a rule's finding to a file's outcome.
+"""What passes between the rooms: frozen values, from a rule's finding to a file's outcome.
 
 Data flows one way: discovery -> source -> facts -> sites -> edits -> outcome -> report.
 Everything here is plain data; nothing here reads a file or knows TensorFlow.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from tfrewrite.edits import Edit
+if TYPE_CHECKING:
+    from tfrewrite.edits import Edit
 
 
 class Contract(str, Enum):
@@ -83,6 +85,8 @@ Site = Rewrite | Report | Refusal
 
 
 class Kind(str, Enum):
+    """Whether a finding comes with edits."""
+
     REWRITE = "rewrite"
     REPORT = "report"
 
@@ -101,6 +105,8 @@ class Finding:
     changes: str = ""
     applicable: bool = False
     applied: bool = False
+    touched: tuple[int, ...] = ()
+    """The lines of the file on disk that its edits name."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,17 @@ class Refused:
     message: str
 
 
+@dataclass(frozen=True)
+class Notice:
+    """Something about a file that no rule found: an exemption that exempts nothing."""
+
+    span: Span
+    message: str
+
+
 class Status(str, Enum):
+    """What became of a file."""
+
     UNCHANGED = "unchanged"
     REWRITTEN = "rewritten"
     WOULD_REWRITE = "would-rewrite"
@@ -130,7 +146,7 @@ class Outcome:
     status: Status
     findings: tuple[Finding, ...] = ()
     refusals: tuple[Refused, ...] = ()
-    unused_exemptions: tuple[Span, ...] = ()
+    notices: tuple[Notice, ...] = ()
     error: str = ""
     before: str = field(default="", repr=False)
     after: str = field(default="", repr=False)

@@ -1,0 +1,37 @@
+"""What is asked of a file: which rules, which contracts, which TensorFlow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfrewrite.model import DEFAULT_CONTRACTS, Contract, Finding
+
+if TYPE_CHECKING:
+    from tfrewrite.rule import Rule
+
+Chooser = Callable[[Finding, str, str], bool]
+"""Asked at each rewrite, with the text before and after it, whether to make it."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is asked of a file. Rules are classes, never instances: nothing outlives a file."""
+
+    rules: tuple[type[Rule], ...]
+    allowed: frozenset[Contract] = DEFAULT_CONTRACTS
+    target_tf: tuple[int, ...] | None = None
+    known: tuple[tuple[str, str], ...] = ()
+    """Code and name of every rule there is; exemptions name them."""
+    write: bool = False
+    """Whether files are rewritten in place."""
+
+
+def asked(data: bytes, rules: Iterable[type[Rule]]) -> list[type[Rule]]:
+    """The rules that a file with these bytes can concern."""
+    return [
+        rule
+        for rule in rules
+        if all(any(string in data for string in group) for group in rule.triggers)
+    ]
