@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.register_assert_rewrite("rulebench")
+
 ENVIRONMENTS = Path(__file__).resolve().parent.parent / ".envs"
 
 

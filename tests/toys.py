@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar, TypeGuard
 
 from tfrewrite.edits import InsertBefore, RemoveStatement, ReplaceExpression, ReplaceStatement
 from tfrewrite.model import Contract, Refusal, Report, Rewrite, Site
