@@ -1,0 +1,211 @@
+"""The classes of a file: their methods, and every value that an attribute may be given."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+
+from tfrewrite.analysis.flow import Flow
+from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.scopes import How, Scopes
+from tfrewrite.analysis.source import Source
+
+Method = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """One place where an attribute gets a value; `value` is None where it cannot be told."""
+
+    target: ast.Attribute
+    value: ast.expr | None
+    index: int | None
+    """The position in the value, where the target is one of several."""
+    augmented: bool
+    method: Method | None
+    owner: ast.ClassDef | None
+    """The class whose `self` is the target's receiver; None for any other receiver."""
+
+
+class Classes:
+    """Questions about the classes that a file defines."""
+
+    def __init__(self, source: Source, scopes: Scopes, names: Names, flow: Flow) -> None:
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._flow = flow
+
+    def defined(self, func: ast.expr) -> ast.ClassDef | None:
+        """The class of this file that a name stands for."""
+        if not isinstance(func, ast.Name):
+            return None
+        bindings = self._scopes.bindings(func)
+        if len(bindings) == 1 and isinstance(bindings[0].node, ast.ClassDef):
+            return bindings[0].node
+        return None
+
+    def of_self(self, name: ast.Name) -> ast.ClassDef | None:
+        """The class whose method has this name as its `self`."""
+        bindings = self._scopes.bindings(name)
+        if len(bindings) != 1 or bindings[0].how is not How.PARAMETER or bindings[0].index != 0:
+            return None
+        function = self._source.function(bindings[0].node)
+        parent = self._source.parent(function) if function else None
+        if not isinstance(parent, ast.ClassDef) or isinstance(function, ast.Lambda):
+            return None
+        decorators = [self._names.dotted(d) for d in function.decorator_list] if function else []
+        if any(d in ("builtins.staticmethod", "builtins.classmethod") for d in decorators):
+            return None
+        return parent
+
+    def family(self, cls: ast.ClassDef) -> list[ast.ClassDef] | None:
+        """A class with its bases, nearest first; None where a base is not of this file."""
+        found = [cls]
+        if cls.keywords or cls.decorator_list:
+            return None
+        for base in cls.bases:
+            if self._names.dotted(base) == "builtins.object":
+                continue
+            parent = self.defined(base)
+            if parent is None or parent is cls:
+                return None
+            above = self.family(parent)
+            if above is None:
+                return None
+            found += above
+        return found
+
+    def method(self, cls: ast.ClassDef, name: str) -> Method | None:
+        for owner in self.family(cls) or ():
+            for statement in owner.body:
+                if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    if statement.name == name:
+                        return statement
+        return None
+
+    def stores(self, cls: ast.ClassDef, attribute: str) -> list[Store] | None:
+        """All that may be stored in an attribute of an object; None where that is not known."""
+        family = self.family(cls)
+        if family is None or self.dynamic or self._overridden(cls):
+            return None
+        hooks = ("__getattr__", "__getattribute__", "__setattr__", "__slots__")
+        if any(self.method(cls, hook) for hook in hooks):
+            return None
+        related = {*family, *self._subclasses(cls)}
+        found = self._stores.get(attribute, [])
+        own = [s for s in found if s.owner is None or s.owner in related]
+        for owner in family:
+            for statement in owner.body:
+                if _binds(statement, attribute):
+                    return None
+        return own
+
+    def _overridden(self, cls: ast.ClassDef) -> bool:
+        """Whether the class's name is bound more than once in its scope."""
+        owner = self._scopes.of(cls)
+        return len(owner.bindings.get(cls.name, ())) != 1
+
+    def instantiations(self, cls: ast.ClassDef) -> list[ast.Call]:
+        """Every call of the file that makes an object of a class."""
+        return [
+            node
+            for node in ast.walk(self._source.tree)
+            if isinstance(node, ast.Call) and self.defined(node.func) is cls
+        ]
+
+    def _subclasses(self, cls: ast.ClassDef) -> set[ast.ClassDef]:
+        return {c for c in self._all if c is not cls and cls in (self.family(c) or ())}
+
+    def reads(self, attribute: str) -> list[ast.Attribute]:
+        """Every place of the file that reads an attribute of that name, of whatever object."""
+        return self._reads.get(attribute, [])
+
+    @cached_property
+    def _reads(self) -> dict[str, list[ast.Attribute]]:
+        found: dict[str, list[ast.Attribute]] = {}
+        for node in ast.walk(self._source.tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                found.setdefault(node.attr, []).append(node)
+        return found
+
+    @cached_property
+    def _all(self) -> list[ast.ClassDef]:
+        return [n for n in ast.walk(self._source.tree) if isinstance(n, ast.ClassDef)]
+
+    @cached_property
+    def dynamic(self) -> bool:
+        """Whether the file sets attributes in ways that its text does not show."""
+        for node in ast.walk(self._source.tree):
+            if isinstance(node, ast.Attribute) and node.attr in ("__dict__", "__setattr__"):
+                return True
+            if isinstance(node, ast.Call):
+                path = self._names.dotted(node.func)
+                if path in ("builtins.setattr", "builtins.vars", "builtins.exec", "builtins.eval"):
+                    return True
+        return False
+
+    @cached_property
+    def overloads(self) -> bool:
+        """Whether a class of the file changes what operators, printing or looping do."""
+        ordinary = {"__init__", "__enter__", "__exit__", "__call__", "__new__", "__del__"}
+        return any(
+            isinstance(statement, ast.FunctionDef)
+            and statement.name.startswith("__")
+            and statement.name not in ordinary
+            for cls in self._all
+            for statement in cls.body
+        )
+
+    @cached_property
+    def properties(self) -> frozenset[str]:
+        """Names of methods of this file's classes that run when an attribute is read."""
+        return frozenset(
+            statement.name
+            for cls in self._all
+            for statement in cls.body
+            if isinstance(statement, ast.FunctionDef) and statement.decorator_list
+        )
+
+    @cached_property
+    def _stores(self) -> dict[str, list[Store]]:
+        found: dict[str, list[Store]] = {}
+        for node in ast.walk(self._source.tree):
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+                found.setdefault(node.attr, []).append(self._store(node))
+        return found
+
+    def _store(self, target: ast.Attribute) -> Store:
+        parent = self._source.parent(target)
+        index: int | None = None
+        if isinstance(parent, (ast.Tuple, ast.List)):
+            starred = any(isinstance(element, ast.Starred) for element in parent.elts)
+            index = None if starred else parent.elts.index(target)
+            parent = self._source.parent(parent) if index is not None else None
+        value: ast.expr | None = None
+        match parent:
+            case ast.Assign(value=value) | ast.AnnAssign(value=value):
+                pass
+            case ast.AugAssign(value=value):
+                pass
+        owner: ast.ClassDef | None = None
+        method: Method | None = None
+        if isinstance(target.value, ast.Name):
+            owner = self.of_self(target.value)
+        function = self._source.function(target)
+        if owner is not None and not isinstance(function, ast.Lambda):
+            method = function
+        return Store(target, value, index, isinstance(parent, ast.AugAssign), method, owner)
+
+
+def _binds(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement of a class body gives the class an attribute of that name."""
+    match statement:
+        case ast.Assign(targets=targets):
+            return any(isinstance(t, ast.Name) and t.id == name for t in targets)
+        case ast.AnnAssign(target=ast.Name(id=bound), value=value):
+            return bound == name and value is not None
+        case ast.FunctionDef(name=bound) | ast.ClassDef(name=bound):
+            return bound == name
+    return False

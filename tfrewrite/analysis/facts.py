@@ -1,0 +1,104 @@
+"""Everything that the rules may ask about one file, each part made when it is first asked for."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from tfrewrite.analysis.classes import Classes
+from tfrewrite.analysis.flow import Flow
+from tfrewrite.analysis.graph import Tracer
+from tfrewrite.analysis.moves import Moves
+from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.reported import Reports
+from tfrewrite.analysis.scopes import Scopes
+from tfrewrite.analysis.sessions import Sessions
+from tfrewrite.analysis.source import Source
+from tfrewrite.model import DEFAULT_CONTRACTS, Contract
+
+
+_SURGERY = (
+    "graph_editor",
+    "_update_input",
+    "_add_control_input",
+    "gradient_override_map",
+    "RegisterGradient",
+)
+
+
+class Facts:
+    """The shared analysis of one file."""
+
+    def __init__(
+        self,
+        source: Source,
+        target_tf: tuple[int, ...] | None,
+        allowed: frozenset[Contract],
+    ) -> None:
+        self.source = source
+        self.target_tf = target_tf
+        self.allowed = allowed
+
+    @classmethod
+    def build(
+        cls,
+        text: str,
+        tree: ast.Module,
+        *,
+        target_tf: tuple[int, ...] | None = None,
+        allowed: frozenset[Contract] = DEFAULT_CONTRACTS,
+    ) -> Facts:
+        return cls(Source(text, tree), target_tf, allowed)
+
+    @cached_property
+    def rewires_graph(self) -> bool:
+        """Whether the file changes edges or gradients of a graph that is already built."""
+        return any(word in self.source.text for word in _SURGERY)
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """Who binds which name."""
+        return Scopes(self.source)
+
+    @cached_property
+    def names(self) -> Names:
+        """Which library API a name is."""
+        return Names(self.scopes)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """In which order things happen."""
+        return Flow(self.source, self.scopes)
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The classes of the file and what their attributes hold."""
+        return Classes(self.source, self.scopes, self.names, self.flow)
+
+    @cached_property
+    def graph(self) -> Tracer:
+        """Which TensorFlow calls a value is made of."""
+        return Tracer(self.source, self.scopes, self.names, self.flow, self.classes)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """Where the graph is run."""
+        return Sessions(self.source, self.scopes, self.names, self.graph)
+
+    @cached_property
+    def moves(self) -> Moves:
+        """What a run of the graph may be moved past."""
+        return Moves(
+            self.source,
+            self.scopes,
+            self.names,
+            self.flow,
+            self.classes,
+            self.graph,
+            self.sessions,
+        )
+
+    @cached_property
+    def reports(self) -> Reports:
+        """Whether a value is only shown, or acts."""
+        return Reports(self.source, self.scopes, self.names)

@@ -1,0 +1,156 @@
+"""What a run fetches: whether it only reads, whether it updates, and what merging would change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, plain
+from tfrewrite.analysis.updates import Update, update_of
+
+# What the graph optimizer folds, reorders or fuses depends on who else uses a value, and only such
+# operations are reordered (measured: docs/measurements.md).
+_ARITHMETIC = frozenset(
+    "Add AddV2 AddN Sub Mul Div RealDiv FloorDiv Neg Square Pow Rsqrt Sqrt Reciprocal Inv"
+    " SquaredDifference BiasAdd Exp Log Log1p Maximum Minimum".split()
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Fetch:
+    """The values that one run asks for. `trouble` is empty where all of them only read."""
+
+    roots: tuple[Node, ...]
+    update: Update | None = None
+    trouble: str = ""
+    message: str = ""
+
+    @property
+    def reads_only(self) -> bool:
+        return not self.trouble and self.update is None
+
+
+_TROUBLES = {
+    "random": ("random-beneath", "draws random numbers: once where it was drawn twice"),
+    "iterates": ("iterator-beneath", "takes the next element of an iterator or queue at each run"),
+    "writes": ("writes-state", "writes variables or other state at each run"),
+    "host": ("host-effect-beneath", "runs Python code or prints at each run"),
+    "calls": ("fetch-not-traced", "calls a function whose effect is not known"),
+    "collections": ("fetch-not-traced", "collects values from the whole graph"),
+}
+
+
+_DRAWS = ("random-beneath", "iterator-beneath")
+
+
+def fetch_of(value: Node, title: str) -> Fetch:
+    """Describes the fetches of one run, which messages call by `title`."""
+    roots = tuple(_leaves(value))
+    updates = [(root, update_of(root)) for root in roots]
+    update = next((found for _, found in updates if found is not None), None)
+    for root, found in updates:
+        if found is None:
+            trouble = _trouble_beneath(root, title)
+            # What is drawn beside an update is drawn once, merged or not.
+            drawn = update is not None and trouble is not None and trouble[0] in _DRAWS
+            if trouble is not None and not drawn:
+                return Fetch(roots, update, *trouble)
+    if sum(found is not None for _, found in updates) > 1:
+        return Fetch(roots, update, "two-updates", "makes more than one update")
+    if update is not None:
+        trouble = _trouble_of_update(update)
+        if trouble is not None:
+            return Fetch(roots, update, *trouble)
+    return Fetch(roots, update)
+
+
+def _leaves(value: Node) -> list[Node]:
+    value = plain(value)
+    if value.kind is Kind.STRUCTURE and value.inputs:
+        return [leaf for part in value.values for leaf in _leaves(part)]
+    return [value]
+
+
+def _trouble_beneath(root: Node, title: str) -> tuple[str, str] | None:
+    """Why fetching a value is more than reading: a reason id with its words."""
+    for node in beneath(root):
+        if node.kind is Kind.UNKNOWN:
+            return "fetch-not-traced", f"`{title}` depends on {node.why}"
+        if node.kind is Kind.INSTANCE:
+            return "fetch-not-traced", f"`{title}` depends on an object that is no tensor"
+    if root.kind in (Kind.CONSTANT, Kind.OBJECT, Kind.STRUCTURE):
+        return "fetch-not-traced", f"it cannot be told which tensor `{title}` is"
+    found = flags(root)
+    for flag, (reason, words) in _TROUBLES.items():
+        if flag in found:
+            return reason, f"`{title}` {words}"
+    return None
+
+
+def _trouble_of_update(update: Update) -> tuple[str, str] | None:
+    """What runs along with an update, beside its own writing, and might write too."""
+    for node in _running_with(update.node):
+        if node.kind is Kind.UNKNOWN:
+            return "update-not-traced", f"the update depends on {node.why}"
+        if node.effect is None or node.kind is Kind.OBJECT or node.symbol.endswith(_OF_OPTIMIZERS):
+            continue
+        found = node.effect.flags & {"writes", "calls", "host", "collections"}
+        if found and "iterates" not in node.effect.flags:
+            return "update-not-traced", f"the update comes with `tf.{node.symbol}`, which may write"
+    return None
+
+
+_OF_OPTIMIZERS = (".minimize", ".apply_gradients", ".compute_gradients", "gradients")
+_NOT_RUN = ("var_list", "xs")  # says which variables to update; nothing of it runs
+
+
+def _running_with(root: Node) -> Iterator[Node]:
+    """What has to run for a value, without what only chooses the variables to update."""
+    seen: set[Node] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            yield node
+            stack += [value for key, value in node.inputs if key not in _NOT_RUN]
+            stack += node.controls
+
+
+def may_round(fetches: list[Fetch]) -> bool:
+    """Whether merging runs may change the last bit of a value.
+
+    The graph optimizer folds chains of arithmetic only where nobody else uses the links, so a link
+    that two of the merged runs share may be rounded otherwise than before.
+    """
+    reach = [set(beneath(*fetch.roots)) for fetch in fetches]
+    for index, first in enumerate(reach):
+        for second in reach[index + 1 :]:
+            shared = first & second
+            if _links(shared, first) or _links(shared, second):
+                return True
+    roots = [set(fetch.roots) for fetch in fetches]
+    return any(
+        root in reach[other]
+        for index, own in enumerate(roots)
+        for root in own
+        for other in range(len(fetches))
+        if other != index
+    )
+
+
+def _links(shared: set[Node], users: set[Node]) -> bool:
+    """Whether arithmetic of one run goes on from a shared result of arithmetic."""
+    return any(
+        _is_arithmetic(user) and any(_is_arithmetic(plain(v)) and plain(v) in shared for v in values)
+        for user in users
+        if (values := user.values)
+    )
+
+
+def _is_arithmetic(node: Node) -> bool:
+    """Whether a value is made by arithmetic, or by a function that may end or begin with some."""
+    if node.kind is not Kind.OP or node.effect is None:
+        return False
+    return not node.effect.op or node.effect.op in _ARITHMETIC
+

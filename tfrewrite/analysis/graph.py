@@ -1,0 +1,698 @@
+"""Traces an expression to the graph that it builds: which TensorFlow calls lie beneath it.
+
+The tracer follows names to what they are bound to, attributes to what their class stores, and
+calls into the functions of the file. Where the way is lost it says so with an `UNKNOWN` node that
+tells why; it never guesses. Where a name may have several values, all of them are followed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tfrewrite.analysis.classes import Classes, Method, Store
+from tfrewrite.analysis.effects import effect_of
+from tfrewrite.analysis.flow import Flow, evaluated
+from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.nodes import Kind, Node, plain
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path, gives_data
+from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How, Scopes
+from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.symbols import CONFIGURATION, SESSIONS, SUMMARY_WRITERS, VARIABLES
+
+GRAPH_MODE: Final = "1"
+_MAX_CALLS = 16
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "truediv",
+    ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow", ast.MatMult: "matmul",
+    ast.USub: "negative", ast.Invert: "logical_not", ast.BitAnd: "logical_and",
+    ast.BitOr: "logical_or", ast.BitXor: "logical_xor",
+    ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal",
+    ast.Eq: "equal", ast.NotEq: "not_equal",
+}  # fmt: skip
+_STRUCTURING = frozenset(
+    f"builtins.{name}" for name in "list tuple dict zip reversed enumerate sorted set".split()
+)
+_STATIC_ATTRIBUTES = frozenset({"shape", "dtype", "name", "device", "graph", "get_shape"})
+_OBJECTS = SESSIONS | SUMMARY_WRITERS
+
+
+@dataclass(eq=False)
+class Frame:
+    """One evaluation of a function: what its parameters are, and from where it was called."""
+
+    function: ast.AST
+    arguments: dict[str, Node]
+    controls: list[Node] = field(default_factory=list)
+    many: bool = False
+    depth: int = 0
+
+
+class Tracer:
+    """Follows expressions of one file to the values that they build."""
+
+    def __init__(
+        self, source: Source, scopes: Scopes, names: Names, flow: Flow, classes: Classes
+    ) -> None:
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._flow = flow
+        self._classes = classes
+        self._known: dict[tuple[ast.AST, Frame | None], Node] = {}
+        self._attributes: dict[tuple[Node, str], Node] = {}
+        self._frames: dict[tuple[Node, Method], Frame] = {}
+        self._selves: dict[ast.ClassDef, Node] = {}
+        self._checking: set[Method] = set()
+        self._elements: dict[tuple[Node, int | None], Node] = {}
+
+    def trace(self, expr: ast.expr, frame: Frame | None = None) -> Node:
+        """The value of an expression, evaluated in a call of the function around it."""
+        key = (expr, frame)
+        if key not in self._known:
+            if isinstance(expr, ast.Name):
+                # Filed before it is followed: a name that is rebound in a loop leads to itself.
+                node = self._known[key] = Node(Kind.CHOICE, expr)
+                self._follow_name(node, expr, frame)
+            else:
+                self._known[key] = self._trace(expr, frame)
+        return plain(self._known[key])
+
+    def _trace(self, expr: ast.expr, frame: Frame | None) -> Node:
+        match expr:
+            case ast.Constant() | ast.JoinedStr() | ast.Lambda():
+                if isinstance(expr, ast.Lambda):
+                    return _unknown(expr, "a lambda")
+                return Node(Kind.CONSTANT, expr)
+            case ast.Attribute():
+                return self._attribute(expr, frame)
+            case ast.Call():
+                return self._call(expr, frame)
+            case ast.BinOp(left=left, op=operator, right=right):
+                return self._operator(expr, operator, [left, right], frame)
+            case ast.UnaryOp(op=operator, operand=operand):
+                return self._operator(expr, operator, [operand], frame)
+            case ast.Compare(left=left, ops=[operator], comparators=[right]):
+                return self._operator(expr, operator, [left, right], frame)
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+                return self._structure(expr, elements, frame)
+            case ast.Dict(values=values):
+                return self._structure(expr, values, frame)
+            case ast.Starred(value=value):
+                return self._structure(expr, [value], frame)
+            case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
+                return self._structure(expr, [element], frame)
+            case ast.Subscript():
+                return self._subscript(expr, frame)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self._join(expr, [self.trace(body, frame), self.trace(orelse, frame)])
+            case ast.BoolOp(values=values):
+                return self._join(expr, [self.trace(value, frame) for value in values])
+            case ast.NamedExpr(value=value):
+                return self.trace(value, frame)
+        return _unknown(expr, f"`{self._text(expr)}`")
+
+    # Names
+
+    def _follow_name(self, node: Node, name: ast.Name, frame: Frame | None) -> None:
+        cls = self._classes.of_self(name)
+        if cls is not None and not (frame and name.id in frame.arguments):
+            node.inputs.append(("", self._self(cls)))
+            return
+        path = self._names.dotted(name)
+        if path is not None:
+            node.inputs.append(("", self._api_reference(name, path)))
+            return
+        bindings = self._flow.reaching(name)
+        if not bindings:
+            node.inputs.append(("", _unknown(name, f"`{name.id}` is not bound in this file")))
+        for binding in bindings:
+            if self._set_from_elsewhere(binding, name):
+                why = f"`{name.id}`, which a function sets in line {_line(binding.node)}"
+                node.inputs.append(("", _unknown(name, why)))
+                continue
+            value = self._binding(binding, name, self._frame_of(binding, frame))
+            node.inputs.append(("", self._with_additions(name, value, frame, self._uses(name))))
+
+    def _frame_of(self, binding: Binding, frame: Frame | None) -> Frame | None:
+        """The frame that a binding belongs to: the current one only for its own function."""
+        function = self._source.function(binding.node)
+        if isinstance(binding.node, (ast.FunctionDef, ast.ClassDef)):
+            function = self._source.function(self._source.parent(binding.node) or binding.node)
+        return frame if frame is not None and frame.function is function else None
+
+    def _binding(self, binding: Binding, name: ast.Name, frame: Frame | None) -> Node:
+        if binding.how is How.PARAMETER:
+            return self._parameter(binding, name, frame)
+        if binding.value is None:
+            return _unknown(name, f"`{name.id}`, bound in line {_line(binding.node)}")
+        if binding.how is How.ASSIGN:
+            return self.trace(binding.value, frame)
+        if binding.how is How.AUGMENT and isinstance(binding.node, ast.AugAssign):
+            return self._augmented(binding.node, frame)
+        if binding.how in (How.UNPACK, How.LOOP):
+            value = self.trace(binding.value, frame)
+            exact = binding.how is How.UNPACK and binding.index is not None
+            return self._element(name, value, binding.index if exact else None)
+        if binding.how is How.WITH:
+            manager = self.trace(binding.value, frame)
+            if manager.kind is Kind.OBJECT and manager.symbol in SESSIONS:
+                return manager
+        return _unknown(name, f"`{name.id}`, bound in line {_line(binding.node)}")
+
+    def _set_from_elsewhere(self, binding: Binding, name: ast.Name) -> bool:
+        """Whether a function that the use is not part of binds the name, by `global`."""
+        function = self._source.function(binding.node)
+        if function is None or isinstance(binding.node, ast.arg):
+            return False
+        if binding.node is function:
+            function = self._source.function(function)
+        return function is not None and function not in self._source.ancestors(name)
+
+    def _parameter(self, binding: Binding, name: ast.Name, frame: Frame | None) -> Node:
+        if frame is not None and binding.name in frame.arguments:
+            return frame.arguments[binding.name]
+        function = self._source.function(binding.node)
+        owner = getattr(function, "name", "a lambda")
+        return _unknown(name, f"parameter `{name.id}` of `{owner}`, which a caller gives")
+
+    def _augmented(self, statement: ast.AugAssign, frame: Frame | None) -> Node:
+        target = statement.target
+        assert isinstance(target, ast.Name)
+        key = (statement, frame)
+        if key not in self._known:
+            left = self._known[key] = Node(Kind.CHOICE, target)
+            for binding in self._scopes.bindings(target):
+                if binding.node is not statement:
+                    value = self._binding(binding, target, self._frame_of(binding, frame))
+                    left.inputs.append(("", value))
+            values = [plain(left), self.trace(statement.value, frame)]
+            self._known[key] = self._operation(statement, statement.op, values, frame)
+        return self._known[key]
+
+    def _with_additions(
+        self,
+        name: ast.Name | ast.Attribute,
+        value: Node,
+        frame: Frame | None,
+        uses: Sequence[ast.Name | ast.Attribute],
+    ) -> Node:
+        """A value together with all that is put into it under this name, if it is a container."""
+        if value.kind not in (Kind.STRUCTURE, Kind.OP, Kind.OBJECT, Kind.ELEMENT):
+            return value
+        container = value.kind is Kind.STRUCTURE
+        added: list[ast.expr] = []
+        for use in uses:
+            more, known = self._added_through(use)
+            if not known and (container or self._changes(use)):
+                why = f"`{self._text(name)}`, which is changed in line {use.lineno}"
+                return _unknown(name, why)
+            added += more if container or self._changes(use) else []
+        if not added:
+            return value
+        inputs = [*value.inputs] if container else [("", value)]
+        inputs += [("", self.trace(expr, frame)) for expr in added]
+        return Node(Kind.STRUCTURE, name, inputs=inputs, many=value.many)
+
+    def _changes(self, use: ast.expr) -> bool:
+        """Whether a use changes an object as only a container can be changed."""
+        parent = self._source.parent(use)
+        if isinstance(parent, ast.Subscript):
+            return parent.value is use and not isinstance(parent.ctx, ast.Load)
+        return (
+            isinstance(parent, ast.Attribute)
+            and isinstance(self._source.parent(parent), ast.Call)
+            and effect_of_method(parent.attr) is CallEffect.MUTATES
+        )
+
+    def _uses(self, name: ast.Name) -> list[ast.Name]:
+        owner = self._scopes.of(name).owner(name.id)
+        return [
+            node
+            for node in ast.walk(self._source.tree)
+            if isinstance(node, ast.Name)
+            and node.id == name.id
+            and isinstance(node.ctx, ast.Load)
+            and self._scopes.of(node).owner(node.id) is owner
+        ]
+
+    def _added_through(self, use: ast.expr) -> tuple[list[ast.expr], bool]:
+        """What a use of a container adds to it, and whether that is all that it may do."""
+        parent = self._source.parent(use)
+        if isinstance(parent, ast.Attribute):
+            call = self._source.parent(parent)
+            if not (isinstance(call, ast.Call) and call.func is parent):
+                return [], False
+            if parent.attr in ("append", "extend", "insert", "update", "add"):
+                return [*call.args, *(k.value for k in call.keywords)], True
+            return [], effect_of_method(parent.attr) is CallEffect.PURE
+        if isinstance(parent, ast.Subscript) and parent.value is use:
+            if isinstance(parent.ctx, ast.Load):
+                return [], not self._changes(parent)
+            statement = self._source.statement(parent)
+            return ([statement.value], True) if isinstance(statement, ast.Assign) else ([], False)
+        if isinstance(parent, (ast.List, ast.Tuple)) and isinstance(parent.ctx, ast.Load):
+            return self._added_through(parent)
+        if isinstance(parent, (ast.Call, ast.keyword)):
+            call = parent if isinstance(parent, ast.Call) else self._source.parent(parent)
+            return [], isinstance(call, ast.Call) and self._keeps(call, use)
+        return [], isinstance(
+            parent, (ast.For, ast.comprehension, ast.BinOp, ast.Compare, ast.Return)
+        )
+
+    def _keeps(self, call: ast.Call, container: ast.expr) -> bool:
+        """Whether a call leaves a container that is passed to it as it is."""
+        path = self._names.dotted(call.func)
+        if path is not None:
+            known = effect_of_path(path) in (CallEffect.PURE, CallEffect.HOST)
+            return known or path.startswith("tensorflow.")
+        function = self._called(call)
+        if function is not None:
+            return self._parameter_kept(call, container, function)
+        return isinstance(call.func, ast.Attribute) and call.func.attr in (
+            "run", "minimize", "apply_gradients", "compute_gradients",
+        )  # fmt: skip
+
+    def _called(self, call: ast.Call) -> Method | None:
+        """The function or method of this file that a call runs."""
+        if isinstance(call.func, ast.Name):
+            return self._function(call.func)
+        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+            cls = self._classes.of_self(call.func.value)
+            return self._classes.method(cls, call.func.attr) if cls else None
+        return None
+
+    def _parameter_kept(self, call: ast.Call, container: ast.expr, function: Method) -> bool:
+        """Whether a function only reads the parameter that a container is given for."""
+        if container not in call.args or function in self._checking:
+            return function in self._checking
+        offset = 1 if isinstance(call.func, ast.Attribute) else 0
+        position = call.args.index(container) + offset
+        parameters = [*function.args.posonlyargs, *function.args.args]
+        if position >= len(parameters):
+            return False
+        self._checking.add(function)
+        name = parameters[position].arg
+        kept = all(
+            self._added_through(use) == ([], True)
+            for use in ast.walk(function)
+            if isinstance(use, ast.Name) and use.id == name and isinstance(use.ctx, ast.Load)
+        )
+        self._checking.discard(function)
+        return kept
+
+    # Attributes and subscripts
+
+    def _attribute(self, expr: ast.Attribute, frame: Frame | None) -> Node:
+        path = self._names.dotted(expr)
+        if path is not None:
+            return self._api_reference(expr, path)
+        base = self.trace(expr.value, frame)
+        if base.kind is Kind.INSTANCE:
+            return self._stored(base, expr)
+        if base.kind is Kind.CONSTANT:
+            return Node(Kind.CONSTANT, expr)
+        if base.kind in (Kind.OP, Kind.VARIABLE) and expr.attr in _STATIC_ATTRIBUTES:
+            return Node(Kind.CONSTANT, expr)
+        if base.kind is Kind.UNKNOWN:
+            return _unknown(expr, base.why)
+        return _unknown(expr, f"attribute `{expr.attr}` of `{self._text(expr.value)}`")
+
+    def _api_reference(self, expr: ast.expr, path: str) -> Node:
+        """A library's name that is used and not called: a function passed on, or a constant."""
+        symbol = self._names.tf(expr)
+        if symbol is None:
+            known = effect_of_path(path) is not CallEffect.UNKNOWN or gives_data(path)
+            return Node(Kind.CONSTANT, expr) if known else _unknown(expr, f"`{path}`")
+        if symbol in CONFIGURATION:
+            return Node(Kind.CONSTANT, expr, symbol)
+        effect = effect_of(symbol, GRAPH_MODE)
+        if effect is None:
+            return _unknown(expr, f"`tf.{symbol}`, whose effect is not known")
+        if not effect.returns_tensor and not effect.parameters:
+            return Node(Kind.CONSTANT, expr, symbol)  # a dtype, a key, a flag
+        return Node(Kind.OBJECT, expr, symbol, effect=effect)
+
+    def _self(self, cls: ast.ClassDef) -> Node:
+        if cls not in self._selves:
+            self._selves[cls] = Node(Kind.INSTANCE, cls, instance_of=cls)
+        return self._selves[cls]
+
+    def _stored(self, instance: Node, expr: ast.Attribute) -> Node:
+        key = (instance, expr.attr)
+        if key not in self._attributes:
+            node = self._attributes[key] = Node(Kind.CHOICE, expr)
+            for value in self._stored_values(instance, expr):
+                node.inputs.append(("", value))
+        return plain(self._attributes[key])
+
+    def _stored_values(self, instance: Node, expr: ast.Attribute) -> list[Node]:
+        cls = instance.instance_of
+        assert cls is not None
+        getter = self._classes.method(cls, expr.attr)
+        if getter is not None:
+            if [self._names.dotted(d) for d in getter.decorator_list] == ["builtins.property"]:
+                return [self._returned(getter, self._frame(instance, getter), expr)]
+            return [_unknown(expr, f"method `{expr.attr}` of `{cls.name}`")]
+        stores = self._classes.stores(cls, expr.attr)
+        if not stores:
+            reason = f"attribute `{expr.attr}` of `{cls.name}`, which this file does not set"
+            return [_unknown(expr, reason)]
+        return [self._store(instance, store) for store in stores]
+
+    def _store(self, instance: Node, store: Store) -> Node:
+        if store.value is None or store.augmented:
+            return _unknown(store.target, f"`{self._text(store.target)}`, which is rebound")
+        frame = self._frame(instance, store.method) if store.method else None
+        value = self.trace(store.value, frame)
+        if store.index is not None:
+            value = self._element(store.target, value, store.index)
+        uses = self._classes.reads(store.target.attr)
+        return self._with_additions(store.target, value, frame, uses)
+
+    def _frame(self, instance: Node, method: Method) -> Frame:
+        """The call of a method that an object sees: for `__init__` the one that made the object."""
+        key = (instance, method)
+        if key not in self._frames:
+            arguments = {method.args.args[0].arg: instance} if method.args.args else {}
+            frame = self._frames[key] = Frame(method, arguments, many=True)
+            calls = self._calls_of(instance, method)
+            if calls:
+                frame.many = len(calls) > 1 or self._repeated(*calls[0])
+                self._bind_any(frame, calls)
+            elif method.name == "__init__":
+                frame.many = False
+        return self._frames[key]
+
+    def _bind_any(self, frame: Frame, calls: list[tuple[ast.Call, Frame | None]]) -> None:
+        """Gives each parameter what one or the other of several calls gives it."""
+        ways = []
+        for call, outer in calls:
+            way = Frame(frame.function, {})
+            self._bind(way, call, outer, skip_first=True)
+            ways.append(way.arguments)
+        for name in set.intersection(*(set(way) for way in ways)):
+            values = [way[name] for way in ways]
+            value = values[0] if len(values) == 1 else self._join(frame.function, values)
+            frame.arguments.setdefault(name, value)
+
+    def _calls_of(self, instance: Node, method: Method) -> list[tuple[ast.Call, Frame | None]]:
+        """The calls, from within the same object, that run a method."""
+        if method.name == "__init__":
+            made = instance.expr
+            if isinstance(made, ast.ClassDef):
+                return [(call, None) for call in self._classes.instantiations(made)]
+            return [(made, None)] if isinstance(made, ast.Call) else []
+        found: list[tuple[ast.Call, Frame | None]] = []
+        for node in ast.walk(self._source.tree):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr == method.name
+            ):
+                caller = self._source.function(node)
+                receiver = node.func.value
+                inner = isinstance(receiver, ast.Name) and self._classes.of_self(receiver)
+                if inner and isinstance(caller, ast.FunctionDef) and caller is not method:
+                    found.append((node, self._frame(instance, caller)))
+                else:
+                    return []
+        return found
+
+    def _subscript(self, expr: ast.Subscript, frame: Frame | None) -> Node:
+        base = self.trace(expr.value, frame)
+        if base.kind is Kind.CONSTANT:
+            return Node(Kind.CONSTANT, expr)
+        if base.kind is Kind.STRUCTURE:
+            position = expr.slice.value if isinstance(expr.slice, ast.Constant) else None
+            if isinstance(base.expr, ast.Dict):
+                return self._entry(expr, base, position)
+            return self._element(expr, base, position if isinstance(position, int) else None)
+        if base.kind in (Kind.OP, Kind.VARIABLE, Kind.CHOICE):
+            parts = [n for n in ast.walk(expr.slice) if isinstance(n, (ast.Name, ast.Constant))]
+            inputs = [("input_", base)]
+            inputs += [("begin", self.trace(part, frame)) for part in parts]
+            return self._op(expr, "strided_slice", inputs, frame)
+        return _unknown(expr, base.why or f"`{self._text(expr)}`")
+
+    def _entry(self, expr: ast.expr, structure: Node, key: object) -> Node:
+        keys = getattr(structure.expr, "keys", [])
+        for written, (_, value) in zip(keys, structure.inputs, strict=False):
+            simple = isinstance(written, ast.Constant) and len(keys) == len(structure.inputs)
+            if simple and written.value == key:
+                return value
+        return self._element(expr, structure, None)
+
+    def _element(self, expr: ast.expr, value: Node, index: int | None) -> Node:
+        """One element of a value, or any of them where the position is not known."""
+        if value.kind is Kind.STRUCTURE:
+            literal = isinstance(value.expr, (ast.List, ast.Tuple)) and not any(
+                isinstance(element, ast.Starred) for element in value.expr.elts
+            )
+            if literal and index is not None and 0 <= index < len(value.inputs):
+                if len(value.inputs) == len(getattr(value.expr, "elts", ())):
+                    return value.inputs[index][1]
+            return self._join(expr, value.values) if value.inputs else Node(Kind.CONSTANT, expr)
+        if value.kind in (Kind.CONSTANT, Kind.UNKNOWN):
+            return value
+        key = (value, index)
+        if key not in self._elements:
+            self._elements[key] = Node(Kind.ELEMENT, expr, inputs=[(str(index), value)])
+        return self._elements[key]
+
+    # Calls and operators
+
+    def _call(self, call: ast.Call, frame: Frame | None) -> Node:
+        symbol = self._names.tf(call.func)
+        if symbol is not None:
+            return self._api_call(call, symbol, None, frame)
+        path = self._names.dotted(call.func)
+        if path is not None:
+            return self._library_call(call, path, frame)
+        cls = self._classes.defined(call.func)
+        if cls is not None:
+            many = self._repeated(call, frame)
+            return Node(Kind.INSTANCE, call, instance_of=cls, many=many)
+        if isinstance(call.func, ast.Name):
+            function = self._function(call.func)
+            if function is not None:
+                return self._inline(call, function, frame, None)
+            receiver = self.trace(call.func, frame)
+            if receiver.kind is Kind.OBJECT:
+                return self._api_call(call, f"{receiver.symbol}.__call__", receiver, frame)
+        elif isinstance(call.func, ast.Attribute):
+            return self._method_call(call, call.func, frame)
+        return _unknown(call, f"the call `{self._text(call.func)}(...)`")
+
+    def _function(self, name: ast.Name) -> ast.FunctionDef | None:
+        bindings = self._scopes.bindings(name)
+        if len(bindings) == 1 and isinstance(bindings[0].node, ast.FunctionDef):
+            return bindings[0].node
+        return None
+
+    def _library_call(self, call: ast.Call, path: str, frame: Frame | None) -> Node:
+        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if path in _STRUCTURING:
+            return self._structure(call, arguments, frame)
+        if effect_of_path(path) in (CallEffect.PURE, CallEffect.HOST) or gives_data(path):
+            values = [self.trace(argument, frame) for argument in arguments]
+            if all(_is_python(value) for value in values):
+                return Node(Kind.CONSTANT, call)
+        return _unknown(call, f"the call `{self._text(call.func)}(...)`")
+
+    def _method_call(self, call: ast.Call, func: ast.Attribute, frame: Frame | None) -> Node:
+        receiver = self.trace(func.value, frame)
+        if receiver.kind is Kind.OBJECT:
+            return self._api_call(call, f"{receiver.symbol}.{func.attr}", receiver, frame)
+        if receiver.kind is Kind.VARIABLE:
+            return self._api_call(call, f"Variable.{func.attr}", receiver, frame)
+        if receiver.kind is Kind.OP and func.attr in _STATIC_ATTRIBUTES:
+            return Node(Kind.CONSTANT, call)
+        if receiver.kind is Kind.INSTANCE and receiver.instance_of is not None:
+            method = self._classes.method(receiver.instance_of, func.attr)
+            if method is not None and not method.decorator_list:
+                return self._inline(call, method, frame, receiver)
+        if receiver.kind in (Kind.CONSTANT, Kind.STRUCTURE):
+            return self._python_method(call, func, receiver, frame)
+        return _unknown(call, receiver.why or f"the call `{self._text(func)}(...)`")
+
+    def _python_method(
+        self, call: ast.Call, func: ast.Attribute, receiver: Node, frame: Frame | None
+    ) -> Node:
+        values = [self.trace(argument, frame) for argument in call.args]
+        if receiver.kind is Kind.STRUCTURE and func.attr in ("values", "items", "keys", "copy"):
+            return receiver
+        if receiver.kind is Kind.CONSTANT and all(_is_python(value) for value in values):
+            return Node(Kind.CONSTANT, call)
+        return _unknown(call, f"the call `{self._text(func)}(...)`")
+
+    def _api_call(
+        self, call: ast.Call, symbol: str, receiver: Node | None, frame: Frame | None
+    ) -> Node:
+        inputs = [("self", receiver)] if receiver is not None else []
+        if symbol in VARIABLES:
+            return Node(Kind.VARIABLE, call, symbol, many=self._repeated(call, frame))
+        if symbol in _OBJECTS:
+            return Node(Kind.OBJECT, call, symbol)
+        effect = effect_of(symbol, GRAPH_MODE)
+        parameters = effect.parameters if effect is not None else ()
+        for position, argument in enumerate(call.args):
+            name = parameters[position] if position < len(parameters) else str(position)
+            inputs.append((name, self.trace(argument, frame)))
+        for keyword in call.keywords:
+            inputs.append((keyword.arg or "**", self.trace(keyword.value, frame)))
+        return self._op(call, symbol, inputs, frame)
+
+    def _op(
+        self, expr: ast.AST, symbol: str, inputs: list[tuple[str, Node]], frame: Frame | None
+    ) -> Node:
+        effect = effect_of(symbol, GRAPH_MODE)
+        if effect is None:
+            return _unknown(expr, f"`tf.{symbol}`, whose effect is not known")
+        kind = Kind.OP if effect.returns_tensor else Kind.OBJECT
+        node = Node(kind, expr, symbol, inputs, effect=effect)
+        node.controls = self._controls(expr, frame)
+        node.many = self._repeated(expr, frame)
+        return node
+
+    def _operator(
+        self, expr: ast.expr, operator: ast.AST, operands: list[ast.expr], frame: Frame | None
+    ) -> Node:
+        return self._operation(expr, operator, [self.trace(o, frame) for o in operands], frame)
+
+    def _operation(
+        self, expr: ast.AST, operator: ast.AST, values: list[Node], frame: Frame | None
+    ) -> Node:
+        if all(_is_python(value) for value in values):
+            return Node(Kind.CONSTANT, expr)
+        symbol = _OPERATORS.get(type(operator))
+        if symbol is None:
+            return self._join(expr, values)
+        structures = [value for value in values if value.kind is Kind.STRUCTURE]
+        if structures and symbol in ("add", "multiply"):
+            return Node(Kind.STRUCTURE, expr, inputs=[("", value) for value in values])
+        inputs = list(zip(("x", "y") if symbol != "matmul" else ("a", "b"), values, strict=False))
+        return self._op(expr, symbol, inputs, frame)
+
+    def _inline(
+        self, call: ast.Call, function: Method, frame: Frame | None, receiver: Node | None
+    ) -> Node:
+        """The value of a call to a function of this file: what it returns, with these arguments."""
+        depth = frame.depth if frame else 0
+        plain_function = isinstance(function, ast.FunctionDef) and not function.decorator_list
+        if depth >= _MAX_CALLS or not plain_function:
+            return _unknown(call, f"the call `{self._text(call.func)}(...)`")
+        inner = Frame(
+            function,
+            {},
+            controls=self._controls(call, frame),
+            many=self._repeated(call, frame),
+            depth=depth + 1,
+        )
+        if receiver is not None:
+            inner.arguments[function.args.args[0].arg] = receiver
+        self._bind(inner, call, frame, skip_first=receiver is not None)
+        return self._returned(function, inner, call)
+
+    def _returned(self, function: Method, frame: Frame, expr: ast.expr) -> Node:
+        returned = []
+        for statement in function.body:
+            for node in evaluated(statement):
+                if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
+                    return _unknown(expr, f"generator `{function.name}`")
+                if isinstance(node, ast.Return) and node.value is not None:
+                    returned.append(self.trace(node.value, frame))
+        return self._join(expr, returned) if returned else Node(Kind.CONSTANT, expr)
+
+    def _bind(self, inner: Frame, call: ast.Call, outer: Frame | None, skip_first: bool) -> None:
+        """Gives the arguments of a call to the parameters of the function called."""
+        arguments = inner.function.args if isinstance(inner.function, ast.FunctionDef) else None
+        if arguments is None or any(isinstance(a, ast.Starred) for a in call.args):
+            return
+        positional = [*arguments.posonlyargs, *arguments.args][1 if skip_first else 0 :]
+        defaults = [*arguments.posonlyargs, *arguments.args][::-1]
+        for parameter, default in zip(defaults, arguments.defaults[::-1], strict=False):
+            inner.arguments.setdefault(parameter.arg, self.trace(default))
+        for parameter, keyword_default in zip(
+            arguments.kwonlyargs, arguments.kw_defaults, strict=True
+        ):
+            if keyword_default is not None:
+                inner.arguments[parameter.arg] = self.trace(keyword_default)
+        for parameter, argument in zip(positional, call.args, strict=False):
+            inner.arguments[parameter.arg] = self.trace(argument, outer)
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                inner.arguments.clear()
+                return
+            inner.arguments[keyword.arg] = self.trace(keyword.value, outer)
+
+    # Surroundings
+
+    def _controls(self, expr: ast.AST, frame: Frame | None) -> list[Node]:
+        """What has to run first, by the `control_dependencies` blocks around."""
+        found = list(frame.controls) if frame else []
+        for outer in self._source.ancestors(expr):
+            if isinstance(outer, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+                break
+            if isinstance(outer, ast.With):
+                for item in outer.items:
+                    found += self._control_inputs(item.context_expr, frame)
+        return found
+
+    def _control_inputs(self, manager: ast.expr, frame: Frame | None) -> list[Node]:
+        if not isinstance(manager, ast.Call):
+            return []
+        named = isinstance(manager.func, ast.Attribute) and manager.func.attr
+        if named == "control_dependencies" or self._names.tf(manager.func) == named:
+            if named == "control_dependencies":
+                return [self.trace(argument, frame) for argument in manager.args]
+        return []
+
+    def _repeated(self, expr: ast.AST, frame: Frame | None) -> bool:
+        if frame is not None and frame.many:
+            return True
+        comprehension = any(
+            isinstance(outer, COMPREHENSIONS) for outer in self._source.ancestors(expr)
+        )
+        return comprehension or self._flow.loop(expr) is not None
+
+    # Small helpers
+
+    def _structure(self, expr: ast.expr, parts: list[ast.expr], frame: Frame | None) -> Node:
+        inputs = [("", self.trace(part, frame)) for part in parts]
+        return Node(Kind.STRUCTURE, expr, inputs=inputs, many=self._repeated(expr, frame))
+
+    def _join(self, expr: ast.AST, values: list[Node]) -> Node:
+        return Node(Kind.CHOICE, expr, inputs=[("", value) for value in values])
+
+    def _text(self, expr: ast.AST) -> str:
+        text = ast.unparse(expr)
+        return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _is_python(value: Node) -> bool:
+    """Whether a value is an ordinary Python value, with no tensor in it."""
+    if value.kind in (Kind.STRUCTURE, Kind.CHOICE):
+        seen: set[Node] = set()
+        stack = [value]
+        while stack:
+            node = stack.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if node.kind in (Kind.STRUCTURE, Kind.CHOICE):
+                stack.extend(node.values)
+            elif node.kind is not Kind.CONSTANT:
+                return False
+        return True
+    return value.kind is Kind.CONSTANT
+
+
+def _unknown(expr: ast.AST, why: str) -> Node:
+    return Node(Kind.UNKNOWN, expr, why=why)
+
+
+def _line(node: ast.AST) -> int:
+    return getattr(node, "lineno", 0)

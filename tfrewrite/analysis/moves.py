@@ -1,0 +1,341 @@
+"""What may be crossed when a run of the graph is moved up past other statements.
+
+The run's arguments must mean the same at its new place, nothing between may notice that it has
+happened, and nothing between may change what it computes. Whatever is not known is in the way.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tfrewrite.analysis.classes import Classes
+from tfrewrite.analysis.flow import Flow, evaluated
+from tfrewrite.analysis.graph import Tracer
+from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.nodes import Kind
+from tfrewrite.analysis.plain_values import PlainValues
+from tfrewrite.analysis.python_calls import (
+    CONSUMING,
+    CallEffect,
+    effect_of_method,
+    effect_of_path,
+    writes_to_argument,
+)
+from tfrewrite.analysis.scopes import Binding, How, Scopes
+from tfrewrite.analysis.sessions import Sessions
+from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.symbols import SUMMARY_WRITERS
+
+_LOG_METHODS = frozenset("debug info warning warn error critical exception log".split())
+_MAX_DEPTH = 8
+_OPAQUE = (
+    ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef,
+    ast.With, ast.AsyncWith, ast.AsyncFor, ast.Try, ast.Match, ast.Global, ast.Nonlocal,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why a run cannot cross a place: a reason id, and the words for the owner."""
+
+    reason: str
+    message: str
+
+
+class Moves:
+    """Decides which Python code a run can be moved past."""
+
+    def __init__(
+        self,
+        source: Source,
+        scopes: Scopes,
+        names: Names,
+        flow: Flow,
+        classes: Classes,
+        tracer: Tracer,
+        sessions: Sessions,
+    ) -> None:
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._flow = flow
+        self._classes = classes
+        self._tracer = tracer
+        self._sessions = sessions
+
+    def obstacle(
+        self, crossed: Iterable[ast.AST], needs: Iterable[ast.expr], moving: frozenset[ast.AST]
+    ) -> Obstacle | None:
+        """What stands in the way of evaluating `needs` before `crossed` instead of after it.
+
+        `moving` are the runs that belong to the move themselves.
+        """
+        needed = list(needs)
+        for node in crossed:
+            if self._classes.overloads and not _only_moves_values(node, moving):
+                message = "a class of this file redefines operators or printing"
+                return Obstacle("call-between", message)
+            found = self._crossing(node, needed, moving, depth=0)
+            if found is not None:
+                return found
+        return None
+
+    def repeatable(self, expr: ast.expr) -> bool:
+        """Whether evaluating an expression once more, or earlier, is the same and unseen."""
+        for node in ast.walk(expr):
+            if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):
+                return False
+            if isinstance(node, ast.Call) and self._call(node, 0) is not CallEffect.PURE:
+                return False
+            if isinstance(node, ast.Attribute) and node.attr in self._classes.properties:
+                return False
+        return True
+
+    def mentions(self, node: ast.AST) -> set[str]:
+        """The variables that a piece of code reads, by name."""
+        return {
+            n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+        }
+
+    def names_seen(self, node: ast.AST) -> set[str]:
+        """The names that code reads or writes, also inside the functions of the file it calls."""
+        seen: set[str] = set()
+        stack: list[ast.AST] = [node]
+        visited: set[ast.AST] = set()
+        while stack:
+            current = stack.pop()
+            for inner in ast.walk(current):
+                if isinstance(inner, ast.Name):
+                    seen.add(inner.id)
+                function = self._function(inner) if isinstance(inner, ast.Call) else None
+                if function is not None and function not in visited:
+                    visited.add(function)
+                    stack.append(function)
+        return seen
+
+    def _crossing(
+        self, node: ast.AST, needs: list[ast.expr], moving: frozenset[ast.AST], depth: int
+    ) -> Obstacle | None:
+        for inner in evaluated(node):
+            if inner in moving:
+                continue
+            found = self._one(inner, needs, depth)
+            if found is not None:
+                return found
+        if isinstance(node, ast.stmt) and not isinstance(node, ast.Return):
+            if self._flow.jumps(node):
+                line = node.lineno
+                return Obstacle("jump-between", f"line {line} may leave the step in between")
+        return None
+
+    def _one(self, node: ast.AST, needs: list[ast.expr], depth: int) -> Obstacle | None:
+        if isinstance(node, ast.Call):
+            return self._crossed_call(node, needs, depth)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            return self._rebound(node, needs)
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            return self._stored(node, needs)
+        if isinstance(node, ast.Attribute) and node.attr in self._classes.properties:
+            message = f"reading `{node.attr}` in line {node.lineno} runs a method of this file"
+            return Obstacle("call-between", message)
+        if isinstance(node, _OPAQUE):
+            return Obstacle("call-between", f"line {node.lineno} runs code that is not known")
+        if isinstance(node, (ast.For, ast.comprehension)) and not self._is_plain(node.iter):
+            message = f"looping over `{ast.unparse(node.iter)}` may run code that is not known"
+            return Obstacle("call-between", message)
+        return None
+
+    def _crossed_call(self, call: ast.Call, needs: list[ast.expr], depth: int) -> Obstacle | None:
+        if call in self._sessions.runs:
+            return Obstacle("run-between", f"line {call.lineno} runs the graph in between")
+        effect = self._call(call, depth)
+        if effect is CallEffect.UNKNOWN:
+            message = (
+                f"it is not known what `{ast.unparse(call.func)}(...)` in line {call.lineno} does"
+            )
+            return Obstacle("call-between", message)
+        if effect is CallEffect.MUTATES:
+            target = self._mutated(call)
+            if target is None or self._may_share(target, needs):
+                message = f"line {call.lineno} may change what is fed or fetched"
+                return Obstacle("feed-changes", message)
+        return None
+
+    def _rebound(self, name: ast.Name, needs: list[ast.expr]) -> Obstacle | None:
+        statement = self._source.statement(name)
+        in_place = isinstance(statement, ast.AugAssign) and statement.target is name
+        mentioned = any(name.id in self.mentions(need) for need in needs)
+        if mentioned:
+            message = f"`{name.id}` gets another value in line {name.lineno}"
+            return Obstacle("rebound-between", message)
+        if in_place and self._may_share(name, needs):
+            return Obstacle("feed-changes", f"line {name.lineno} may change what is fed in place")
+        return None
+
+    def _stored(
+        self, target: ast.Attribute | ast.Subscript, needs: list[ast.expr]
+    ) -> Obstacle | None:
+        root: ast.expr = target
+        while isinstance(root, ast.Subscript):
+            root = root.value
+        if isinstance(root, ast.Attribute) and isinstance(target, ast.Attribute):
+            attributes = {
+                n.attr for need in needs for n in ast.walk(need) if isinstance(n, ast.Attribute)
+            }
+            if target.attr not in attributes and not self._classes.dynamic:
+                return None
+        elif isinstance(root, ast.Name) and not self._may_share(root, needs):
+            return None
+        return Obstacle("feed-changes", f"line {target.lineno} may change what is fed or fetched")
+
+    # Calls
+
+    def _call(self, call: ast.Call, depth: int) -> CallEffect:
+        if call in self._sessions.runs:
+            return CallEffect.UNKNOWN
+        path = self._names.dotted(call.func)
+        if writes_to_argument(call, path):
+            return CallEffect.UNKNOWN
+        if path is not None:
+            loops = path in CONSUMING and not all(self._iterable(a) for a in call.args)
+            return CallEffect.UNKNOWN if loops else effect_of_path(path)
+        function = self._function(call)
+        if function is not None:
+            return self._own_function(function, depth)
+        if isinstance(call.func, ast.Attribute):
+            return self._method(call.func)
+        return CallEffect.UNKNOWN
+
+    def _iterable(self, expr: ast.expr) -> bool:
+        """Whether looping over a value runs no code but what is written here."""
+        return isinstance(expr, ast.GeneratorExp) or self._is_plain(expr)
+
+    def _function(self, call: ast.Call) -> ast.FunctionDef | None:
+        if not isinstance(call.func, ast.Name):
+            return None
+        bindings = self._scopes.bindings(call.func)
+        if len(bindings) == 1 and isinstance(bindings[0].node, ast.FunctionDef):
+            return bindings[0].node
+        return None
+
+    def _own_function(self, function: ast.FunctionDef, depth: int) -> CallEffect:
+        """A function of this file is harmless if all that it does is, and stays inside it."""
+        if depth > _MAX_DEPTH or function.decorator_list:
+            return CallEffect.UNKNOWN
+        worst = CallEffect.PURE
+        for statement in function.body:
+            for node in evaluated(statement):
+                if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Raise, ast.Assert)):
+                    return CallEffect.UNKNOWN
+                if isinstance(node, _OPAQUE):
+                    return CallEffect.UNKNOWN
+                if isinstance(node, (ast.For, ast.comprehension)):
+                    if not self._is_plain(node.iter):
+                        return CallEffect.UNKNOWN
+                if isinstance(node, (ast.Attribute, ast.Subscript)):
+                    if not isinstance(node.ctx, ast.Load):
+                        return CallEffect.UNKNOWN
+                if isinstance(node, ast.AugAssign) and not self._is_plain(node.target):
+                    return CallEffect.UNKNOWN
+                if isinstance(node, ast.Call):
+                    effect = self._call(node, depth + 1)
+                    local = effect is CallEffect.MUTATES and self._fresh_here(node, function)
+                    if effect in (CallEffect.UNKNOWN, CallEffect.MUTATES) and not local:
+                        return CallEffect.UNKNOWN
+                    if effect is CallEffect.HOST:
+                        worst = CallEffect.HOST
+        return worst
+
+    def _fresh_here(self, call: ast.Call, function: ast.FunctionDef) -> bool:
+        target = self._mutated(call)
+        return isinstance(target, ast.Name) and all(
+            self._source.function(binding.node) is function and self._is_fresh(binding)
+            for binding in self._scopes.bindings(target)
+        )
+
+    def _method(self, func: ast.Attribute) -> CallEffect:
+        receiver = self._tracer.trace(func.value)
+        if receiver.symbol in SUMMARY_WRITERS and receiver.kind is Kind.OBJECT:
+            return CallEffect.HOST
+        if func.attr in _LOG_METHODS and self._is_logger(func.value):
+            return CallEffect.HOST
+        return effect_of_method(func.attr) if self._is_plain(func.value) else CallEffect.UNKNOWN
+
+    def _is_logger(self, expr: ast.expr) -> bool:
+        bindings = self._scopes.bindings(expr) if isinstance(expr, ast.Name) else []
+        return bool(bindings) and all(
+            binding.how is How.ASSIGN
+            and isinstance(binding.value, ast.Call)
+            and self._names.dotted(binding.value.func) == "logging.getLogger"
+            for binding in bindings
+        )
+
+    # Values
+
+    def _mutated(self, call: ast.Call) -> ast.expr | None:
+        """What a mutating call changes."""
+        path = self._names.dotted(call.func)
+        if path is not None:
+            return call.args[0] if call.args else None
+        return call.func.value if isinstance(call.func, ast.Attribute) else None
+
+    def _may_share(self, target: ast.expr, needs: list[ast.expr]) -> bool:
+        """Whether changing an object in place may be seen through one of the expressions."""
+        if not isinstance(target, ast.Name):
+            return not self._is_own_list(target)
+        needed: set[str] = set()
+        for need in needs:
+            needed |= self._origins(need)
+        bindings = self._scopes.bindings(target)
+        fresh = bool(bindings) and all(self._is_fresh(binding) for binding in bindings)
+        return not fresh or target.id in needed or bool(self._origins(target) & needed)
+
+    def _is_own_list(self, target: ast.expr) -> bool:
+        """An attribute that only ever holds lists which the class makes itself."""
+        if not (isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)):
+            return False
+        cls = self._classes.of_self(target.value)
+        stores = self._classes.stores(cls, target.attr) if cls else None
+        return bool(stores) and all(
+            isinstance(store.value, (ast.List, ast.Dict)) and not store.augmented
+            for store in stores or ()
+        )
+
+    def _origins(self, expr: ast.expr) -> set[str]:
+        """The variables that an object may come from, through all their bindings."""
+        found: set[str] = set()
+        stack: list[ast.AST] = [expr]
+        while stack:
+            for node in self._outside_runs(stack.pop()):
+                if isinstance(node, ast.Name) and node.id not in found:
+                    bindings = self._scopes.bindings(node)
+                    if bindings and self._names.dotted(node) is None:
+                        found.add(node.id)
+                        stack += [binding.value for binding in bindings if binding.value]
+        return found
+
+    def _outside_runs(self, root: ast.AST) -> Iterable[ast.AST]:
+        """The nodes of an expression, not those of runs in it, whose results are new objects."""
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if node not in self._sessions.runs:
+                yield node
+                stack.extend(ast.iter_child_nodes(node))
+
+    def _is_plain(self, expr: ast.expr) -> bool:
+        return PlainValues(self._scopes, self._names, self._classes, self._sessions).expr(expr)
+
+    def _is_fresh(self, binding: Binding) -> bool:
+        return PlainValues(self._scopes, self._names, self._classes, self._sessions).fresh(binding)
+
+
+def _only_moves_values(node: ast.AST, moving: frozenset[ast.AST]) -> bool:
+    """Whether code only runs the moved calls and binds names, with no operator at work."""
+    harmless = (ast.Assign, ast.Expr, ast.Name, ast.Tuple, ast.List, ast.Constant, ast.expr_context)
+    return all(
+        isinstance(inner, harmless) or any(inner in ast.walk(run) for run in moving)
+        for inner in ast.walk(node)
+    )

@@ -1,0 +1,142 @@
+"""Which library API a name is: through imports, aliases, rebinding and shadowing.
+
+A dotted path is what one would have to import to get the same thing, such as `numpy.mean` or
+`tensorflow.nn.relu`. For TensorFlow the compatibility prefixes are taken off, so that `tf.Session`
+is the symbol `Session` however TensorFlow came into the file.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Collection
+from functools import cached_property
+
+from tfrewrite.analysis.scopes import Binding, How, Scopes
+
+_COMPAT = re.compile(r"^tensorflow\.compat\.v[12](?:\.|$)")
+
+
+class Names:
+    """Resolves names and attribute chains to the API that they stand for."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        self._scopes = scopes
+        self._known: dict[Binding, str | None] = {}
+        self._open: set[Binding] = set()
+
+    def dotted(self, expr: ast.AST) -> str | None:
+        """The dotted path of a name or attribute chain; None where it is not a library's API."""
+        path = self._path(expr)
+        return None if path is None or self._patched(path) else path
+
+    def tf(self, expr: ast.AST) -> str | None:
+        """The TensorFlow symbol that an expression names, without `tensorflow.` or `compat.v1.`."""
+        path = self.dotted(expr)
+        return None if path is None else tf_symbol(path)
+
+    def is_tf_module(self, expr: ast.AST) -> bool:
+        return self.dotted(expr) == "tensorflow"
+
+    @cached_property
+    def alias(self) -> str | None:
+        """The name by which the whole file can say TensorFlow: `tf` in `import tensorflow as tf`."""
+        for name, bindings in self._scopes.module.bindings.items():
+            if all(self._binding_path(binding) == "tensorflow" for binding in bindings):
+                return name
+        return None
+
+    @cached_property
+    def version(self) -> str | None:
+        """The generation of the API that the file asks for, where the import says it."""
+        paths = {
+            binding.path
+            for bindings in self._scopes.module.bindings.values()
+            for binding in bindings
+            if binding.how is How.IMPORT
+        }
+        first = any(path.startswith("tensorflow.compat.v1") for path in paths)
+        return "1" if first else None
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """The names whose value the file reads somewhere."""
+        return frozenset(
+            node.id
+            for node in ast.walk(self._scopes.source.tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        )
+
+    def fresh(self, base: str, taken: Collection[str] = ()) -> str:
+        """A name that means nothing in the file yet."""
+        name, number = base, 2
+        while name in self._identifiers or name in taken or hasattr(builtins, name):
+            name, number = f"{base}_{number}", number + 1
+        return name
+
+    @cached_property
+    def _identifiers(self) -> frozenset[str]:
+        return frozenset(re.findall(r"[^\W\d]\w*", self._scopes.source.text))
+
+    def _path(self, expr: ast.AST) -> str | None:
+        if isinstance(expr, ast.Attribute):
+            base = self._path(expr.value)
+            return None if base is None else _canonical(f"{base}.{expr.attr}")
+        if not isinstance(expr, ast.Name):
+            return None
+        bindings = self._scopes.bindings(expr)
+        if not bindings:
+            return f"builtins.{expr.id}" if hasattr(builtins, expr.id) else None
+        paths = {self._binding_path(binding) for binding in bindings if binding not in self._open}
+        return paths.pop() if len(paths) == 1 else None
+
+    def _binding_path(self, binding: Binding) -> str | None:
+        if binding not in self._known:
+            self._open.add(binding)
+            self._known[binding] = self._resolve(binding)
+            self._open.discard(binding)
+        return self._known[binding]
+
+    def _resolve(self, binding: Binding) -> str | None:
+        if binding.how is How.IMPORT and not binding.path.startswith("."):
+            return _canonical(binding.path)
+        if binding.how is How.ASSIGN and isinstance(binding.value, (ast.Name, ast.Attribute)):
+            path = self._path(binding.value)
+            return None if path is None or path.startswith("builtins.") else path
+        return None
+
+    def _patched(self, path: str) -> bool:
+        return any(path == patch or path.startswith(f"{patch}.") for patch in self._patches)
+
+    @cached_property
+    def _patches(self) -> frozenset[str]:
+        """The API paths that the file itself overwrites (`tf.Session = Fake`, `setattr(tf, ...)`)."""
+        patches = set()
+        for node in ast.walk(self._scopes.source.tree):
+            target: ast.AST | None = None
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+                target = node
+            elif (
+                isinstance(node, ast.Call)
+                and node.args
+                and self._path(node.func) in ("builtins.setattr", "builtins.delattr")
+            ):
+                target = node.args[0]
+            path = self._path(target) if target is not None else None
+            if path is not None:
+                patches.add(path)
+        return frozenset(patches)
+
+
+def _canonical(path: str) -> str:
+    """`tensorflow.compat.v1.Session` and `tensorflow.Session` are one path, keras' too."""
+    path = _COMPAT.sub("tensorflow.", path).removesuffix(".")
+    if path == "keras" or path.startswith("keras."):
+        return f"tensorflow.{path}"
+    return path
+
+
+def tf_symbol(path: str) -> str | None:
+    """`tensorflow.nn.relu` -> `nn.relu`; None for another library's path."""
+    return path.removeprefix("tensorflow.") if path.startswith("tensorflow.") else None

@@ -1,0 +1,89 @@
+"""The graph that a script builds, as far as its text tells: values, and what lies beneath them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tfrewrite.analysis.effects import Effect
+
+
+class Kind(Enum):
+    """What a traced value is."""
+
+    CONSTANT = "constant"  # a Python value; running the graph does not change it
+    OP = "op"  # the result of a TensorFlow call or of an operator on tensors
+    VARIABLE = "variable"  # a variable's state; what initialises it is not beneath it
+    CHOICE = "choice"  # one of the inputs, by the way the program takes
+    ELEMENT = "element"  # one of the results of a call that gives several
+    STRUCTURE = "structure"  # a list, tuple or dict of the inputs
+    OBJECT = "object"  # a TensorFlow object that is no tensor: an optimizer, a layer, a session
+    INSTANCE = "instance"  # an object of a class of this file
+    UNKNOWN = "unknown"
+
+
+@dataclass(eq=False)
+class Node:
+    """A value of the program that builds the graph. Two nodes are the same value only if identical."""
+
+    kind: Kind
+    expr: ast.AST
+    symbol: str = ""
+    inputs: list[tuple[str, Node]] = field(default_factory=list)
+    """Each value that goes in, with the parameter's name (`labels`)."""
+    controls: list[Node] = field(default_factory=list)
+    effect: Effect | None = None
+    why: str = ""
+    many: bool = False
+    """Whether the expression may be evaluated more than once, each time making another value."""
+    instance_of: ast.ClassDef | None = None
+
+    @property
+    def values(self) -> list[Node]:
+        return [node for _, node in self.inputs]
+
+    def argument(self, name: str) -> Node | None:
+        """What is given for a parameter, by its name."""
+        return next((node for key, node in self.inputs if key == name), None)
+
+
+def plain(node: Node) -> Node:
+    """The value itself, where there is only one to choose from."""
+    seen = {node}
+    while node.kind is Kind.CHOICE:
+        others = {value for value in node.values if value is not node}
+        if len(others) != 1:
+            return node
+        node = others.pop()
+        if node in seen:
+            return node
+        seen.add(node)
+    return node
+
+
+def beneath(*roots: Node, stop: frozenset[Node] = frozenset()) -> Iterator[Node]:
+    """The nodes and everything that has to run for them, each once; not below those in `stop`."""
+    seen: set[Node] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        yield node
+        if node not in stop:
+            stack.extend(node.values)
+            stack.extend(node.controls)
+
+
+def flags(*roots: Node) -> frozenset[str]:
+    """All effects of what has to run for some values."""
+    found: set[str] = set()
+    for node in beneath(*roots):
+        if node.effect is not None:
+            found |= node.effect.flags
+        if node.kind is Kind.VARIABLE:
+            found.add("reads")
+    return frozenset(found)

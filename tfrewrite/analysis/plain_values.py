@@ -1,0 +1,118 @@
+"""Which values are ordinary ones: numbers, strings, containers and arrays, with no code behind them.
+
+An object of a class that is not known can run anything when it is printed, looped over or asked for
+an attribute; a plain value cannot.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from tfrewrite.analysis.classes import Classes
+from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
+from tfrewrite.analysis.scopes import Binding, How, Scopes
+from tfrewrite.analysis.sessions import Sessions
+
+_MAKING_NEW = frozenset(
+    [
+        *(f"builtins.{name}" for name in "list dict set tuple float int str bool len sum".split()),
+        *(f"numpy.{name}" for name in "zeros ones empty full arange mean sum array".split()),
+        "collections.defaultdict",
+        "collections.deque",
+        "collections.OrderedDict",
+        "time.time",
+    ]
+)
+
+
+class PlainValues:
+    """Decides whether an expression gives an object of Python or numpy, with the methods they have."""
+
+    def __init__(self, scopes: Scopes, names: Names, classes: Classes, sessions: Sessions) -> None:
+        self._scopes = scopes
+        self._names = names
+        self._classes = classes
+        self._sessions = sessions
+        self._open: set[Binding] = set()
+
+    def expr(self, expr: ast.expr) -> bool:
+        match expr:
+            case ast.Constant() | ast.JoinedStr() | ast.List() | ast.Tuple() | ast.Dict():
+                return True
+            case ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp() | ast.Compare():
+                return True
+            case ast.BinOp(left=left, right=right):
+                return self.expr(left) and self.expr(right)
+            case ast.UnaryOp(operand=operand):
+                return self.expr(operand)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self.expr(body) and self.expr(orelse)
+            case ast.Subscript(value=value):
+                return self._array(value)
+            case ast.Name():
+                return self._name(expr)
+            case ast.Attribute(value=ast.Name() as owner, attr=attribute):
+                return self._attribute(owner, attribute)
+            case ast.Call(func=func):
+                return self._call(expr, func)
+        return False
+
+    def _call(self, call: ast.Call, func: ast.expr) -> bool:
+        if call in self._sessions.runs:
+            return True
+        path = self._names.dotted(func)
+        if path is not None:
+            return effect_of_path(path) in (CallEffect.PURE, CallEffect.HOST)
+        if isinstance(func, ast.Attribute):
+            return effect_of_method(func.attr) is CallEffect.PURE and self.expr(func.value)
+        return False
+
+    def _array(self, value: ast.expr) -> bool:
+        """Whether the elements of a value are plain: those of strings, arrays and run results."""
+        if isinstance(value, (ast.List, ast.Tuple)):
+            return all(self.expr(element) for element in value.elts)
+        return isinstance(value, ast.Call) and self._call(value, value.func)
+
+    def _name(self, name: ast.Name) -> bool:
+        bindings = self._scopes.bindings(name)
+        return bool(bindings) and all(self._binding(binding) for binding in bindings)
+
+    def _binding(self, binding: Binding) -> bool:
+        if binding in self._open:
+            return True
+        self._open.add(binding)
+        if binding.value is None:
+            return False
+        if binding.how in (How.ASSIGN, How.AUGMENT):
+            return self.expr(binding.value)
+        if binding.how is How.UNPACK:
+            return self._array(binding.value)
+        if binding.how is How.LOOP and isinstance(binding.value, ast.Call):
+            path = self._names.dotted(binding.value.func)
+            return path in ("builtins.range", "builtins.xrange")
+        return False
+
+    def _attribute(self, owner: ast.Name, attribute: str) -> bool:
+        cls = self._classes.of_self(owner)
+        stores = self._classes.stores(cls, attribute) if cls else None
+        return bool(stores) and all(
+            store.value is not None and self.expr(store.value) for store in stores or ()
+        )
+
+    def fresh(self, binding: Binding) -> bool:
+        """Whether a binding gives a number, a string or an object made on the spot."""
+        if binding.how is How.AUGMENT:
+            return True
+        if binding.how not in (How.ASSIGN, How.UNPACK) or binding.value is None:
+            return False
+        value = binding.value
+        if isinstance(value, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)):
+            return binding.how is How.ASSIGN
+        if isinstance(value, (ast.Constant, ast.BinOp, ast.JoinedStr, ast.UnaryOp)):
+            return True
+        if isinstance(value, ast.Tuple) and binding.how is How.UNPACK:
+            return all(isinstance(element, ast.Constant) for element in value.elts)
+        if isinstance(value, ast.Call):
+            return value in self._sessions.runs or self._names.dotted(value.func) in _MAKING_NEW
+        return False

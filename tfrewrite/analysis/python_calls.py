@@ -1,0 +1,147 @@
+"""What ordinary Python and numpy calls do: nothing, print something, or change an argument.
+
+TensorFlow's own symbols are not here: their effects are measured (see `effects.json`).
+"""
+
+from __future__ import annotations
+
+import ast
+from enum import Enum
+
+
+class CallEffect(Enum):
+    PURE = "pure"
+    HOST = "host"  # writes to the screen, a log, a plot; reads a clock or a random stream
+    MUTATES = "mutates"  # changes its first argument or its receiver
+    UNKNOWN = "unknown"
+
+
+_PURE_BUILTINS = frozenset(
+    "abs all any bool bytes chr complex dict divmod enumerate filter float format frozenset hash hex"
+    " int isinstance issubclass len list max min oct ord pow range repr reversed round set slice"
+    " sorted str sum tuple type zip xrange unicode long".split()
+)
+# Functions that call back into what they are given are as unknown as that.
+_CALLING_BACK = frozenset({"builtins.filter", "builtins.map"})
+_PURE_MODULES = ("math", "numpy", "string", "os.path", "datetime", "calendar", "copy")
+_HOST_PATHS = (
+    "builtins.print",
+    "time.",
+    "logging.",
+    "sys.stdout.",
+    "sys.stderr.",
+    "random.",
+    "numpy.random.",
+    "matplotlib.pyplot.",
+    "absl.logging.",
+    "tensorflow.logging.",
+    "tensorflow.print",
+    "datetime.datetime.now",
+)
+_CALLS_BACK_IN_NUMPY = frozenset(
+    f"numpy.{name}"
+    for name in (
+        "vectorize frompyfunc apply_along_axis apply_over_axes fromfunction piecewise fromiter "
+        "load save savez savetxt savez_compressed memmap fromfile loadtxt genfromtxt seterrcall "
+        "set_printoptions setbufsize"
+    ).split()
+)
+_MUTATING_PATHS = frozenset(
+    [
+        "random.shuffle",
+        "numpy.random.shuffle",
+        *(f"numpy.{name}" for name in ("copyto put place putmask fill_diagonal resize".split())),
+        "numpy.put_along_axis",
+    ]
+)
+# Builtins that loop over what they are given.
+CONSUMING = frozenset(
+    [
+        *(
+            f"builtins.{name}"
+            for name in "all any dict enumerate frozenset list max min set".split()
+        ),
+        *(f"builtins.{name}" for name in "sorted sum tuple zip reversed".split()),
+        "numpy.sum",
+    ]
+)
+_UNARY_IN_NUMPY = frozenset(
+    f"numpy.{name}"
+    for name in (
+        "abs absolute fabs negative positive sign exp exp2 expm1 log log2 log10 log1p sqrt cbrt"
+        " square reciprocal sin cos tan arcsin arccos arctan sinh cosh tanh floor ceil trunc rint"
+        " isnan isinf isfinite logical_not invert conj conjugate deg2rad rad2deg degrees radians"
+    ).split()
+)
+_NO_OUTPUT_ARGUMENT = frozenset(
+    f"numpy.{name}"
+    for name in "where linspace arange full interp array zeros ones concatenate reshape".split()
+)
+_REDUCING_METHODS = frozenset("mean sum std var min max prod cumsum all any round dot".split())
+_MUTATING_METHODS = frozenset(
+    "append extend insert add update remove discard clear sort reverse pop popleft appendleft"
+    " setdefault fill itemset put resize setflags partition".split()
+)
+_PURE_METHODS = frozenset(
+    "format join split rsplit strip lstrip rstrip lower upper title startswith endswith replace"
+    " ljust rjust center zfill encode decode count index find copy keys values items get mean sum"
+    " std var min max argmax argmin astype reshape ravel flatten transpose tolist item round"
+    " squeeze dot cumsum prod all any nonzero total_seconds strftime isoformat".split()
+)
+
+
+# Libraries that know no tensors: whatever they return is data, made when the graph is built.
+_DATA_LIBRARIES = frozenset(
+    "argparse collections copy csv cv2 datetime glob gzip h5py imageio itertools json math"
+    " matplotlib numpy os pandas pathlib pickle PIL random re scipy sklearn skimage string struct"
+    " sys time urllib zipfile".split()
+)
+
+
+def gives_data(path: str) -> bool:
+    """Whether what a library's name gives is ordinary data, and can be no part of a graph."""
+    return path.partition(".")[0] in _DATA_LIBRARIES
+
+
+def effect_of_path(path: str) -> CallEffect:
+    """The effect of calling what a dotted path names, such as `builtins.len` or `numpy.mean`."""
+    if path in _MUTATING_PATHS:
+        return CallEffect.MUTATES
+    if path in _CALLING_BACK or path in _CALLS_BACK_IN_NUMPY:
+        return CallEffect.UNKNOWN
+    if path.startswith(_HOST_PATHS):
+        return CallEffect.HOST
+    module, _, name = path.rpartition(".")
+    if module == "builtins":
+        return CallEffect.PURE if name in _PURE_BUILTINS else CallEffect.UNKNOWN
+    if name == "at" or path.startswith(("numpy.lib.", "numpy.ndarray.", "numpy.testing.")):
+        return CallEffect.UNKNOWN
+    if any(path.startswith(f"{pure}.") for pure in _PURE_MODULES):
+        return CallEffect.PURE
+    return CallEffect.UNKNOWN
+
+
+def effect_of_method(name: str) -> CallEffect:
+    """The effect of a method of a built-in or numpy object."""
+    if name in _MUTATING_METHODS:
+        return CallEffect.MUTATES
+    return CallEffect.PURE if name in _PURE_METHODS else CallEffect.UNKNOWN
+
+
+def writes_to_argument(call: ast.Call, path: str | None) -> bool:
+    """Whether a call is given an array to write to: `out=`, or its positional spelling.
+
+    A `key=` is as bad: it is a function that is called back.
+    """
+    if any(keyword.arg in ("out", "key", None) for keyword in call.keywords):
+        return True
+    places = (ast.Name, ast.Attribute, ast.Subscript)
+    method = call.func.attr if path is None and isinstance(call.func, ast.Attribute) else ""
+    if method in _REDUCING_METHODS:
+        return any(isinstance(argument, places) for argument in call.args[1:])
+    if path is None or not path.startswith("numpy.") or path in _NO_OUTPUT_ARGUMENT:
+        return False
+    if path.startswith("numpy.random."):
+        return False
+    first = 1 if path in _UNARY_IN_NUMPY else 2
+    return any(isinstance(argument, places) for argument in call.args[first:])

@@ -1,0 +1,112 @@
+"""Whether a value is only shown to somebody, or acts on what the program does next."""
+
+from __future__ import annotations
+
+import ast
+
+from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
+from tfrewrite.analysis.scopes import Scopes
+from tfrewrite.analysis.source import Source
+
+_SHOWING = ("builtins.print", "logging.", "matplotlib.pyplot.", "tensorflow.logging.", "sys.stdout.")
+_COLLECTING = frozenset({"append", "extend"})
+
+
+class Reports:
+    """Follows a variable to every place that its value reaches."""
+
+    def __init__(self, source: Source, scopes: Scopes, names: Names) -> None:
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+
+    def acting_use(self, name: ast.Name) -> ast.AST | None:
+        """A place where the value of a variable does more than being shown; None if there is none."""
+        return self._variable(name, set())
+
+    def acting_expression(self, expr: ast.expr) -> ast.AST | None:
+        """The same for the value of an expression where it stands."""
+        return self._use(expr, set())
+
+    def _variable(self, name: ast.Name, seen: set[tuple[object, str]]) -> ast.AST | None:
+        owner = self._scopes.of(name).owner(name.id)
+        if owner is None:
+            return name
+        if (owner, name.id) in seen:
+            return None
+        seen.add((owner, name.id))
+        for node in ast.walk(self._source.tree):
+            if (
+                isinstance(node, ast.Name)
+                and node.id == name.id
+                and isinstance(node.ctx, ast.Load)
+                and self._scopes.of(node).owner(node.id) is owner
+            ):
+                acting = self._use(node, seen)
+                if acting is not None:
+                    return acting
+        return None
+
+    def _use(self, use: ast.expr, seen: set[tuple[object, str]]) -> ast.AST | None:
+        """Climbs from a use to what becomes of it."""
+        node: ast.AST = use
+        while True:
+            parent = self._source.parent(node)
+            if isinstance(parent, ast.Call) and node is not parent.func:
+                if self._shows(parent):
+                    return None
+                if self._collects(parent):
+                    assert isinstance(parent.func, ast.Attribute)
+                    return self._target(parent.func.value, seen)
+                if not self._computes(parent):
+                    return use
+            elif isinstance(parent, ast.Attribute) and node is parent.value:
+                call = self._source.parent(parent)
+                if isinstance(call, ast.Call) and call.func is parent:
+                    if effect_of_method(parent.attr) is not CallEffect.PURE:
+                        return None if parent.attr in _COLLECTING else use
+                    node = call
+                    continue
+                return use
+            elif isinstance(parent, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+                targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+                for target in targets:
+                    acting = self._target(target, seen)
+                    if acting is not None:
+                        return acting
+                return None
+            elif isinstance(parent, ast.Expr):
+                return None
+            elif not isinstance(parent, _PASSING):
+                return use
+            elif isinstance(parent, ast.Subscript) and node is not parent.value:
+                return use
+            node = parent
+
+    def _target(self, target: ast.expr, seen: set[tuple[object, str]]) -> ast.AST | None:
+        if isinstance(target, ast.Name):
+            return self._variable(target, seen)
+        if isinstance(target, (ast.Tuple, ast.List)):
+            found = (self._target(element, seen) for element in target.elts)
+            return next((acting for acting in found if acting is not None), None)
+        return target
+
+    def _shows(self, call: ast.Call) -> bool:
+        path = self._names.dotted(call.func)
+        return path is not None and path.startswith(_SHOWING)
+
+    def _collects(self, call: ast.Call) -> bool:
+        return isinstance(call.func, ast.Attribute) and call.func.attr in _COLLECTING
+
+    def _computes(self, call: ast.Call) -> bool:
+        path = self._names.dotted(call.func)
+        if path is not None:
+            return effect_of_path(path) is CallEffect.PURE
+        return isinstance(call.func, ast.Attribute) and call.func.attr in ("format", "join")
+
+
+_PASSING = (
+    ast.BinOp, ast.UnaryOp, ast.JoinedStr, ast.FormattedValue, ast.Tuple, ast.List, ast.Dict,
+    ast.keyword, ast.Call, ast.Subscript, ast.Starred,
+)  # fmt: skip

@@ -1,0 +1,299 @@
+"""Who binds which name: Python's scopes, with every binding of every name in them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tfrewrite.analysis.source import Source
+
+ScopeNode = (
+    ast.Module
+    | ast.FunctionDef
+    | ast.AsyncFunctionDef
+    | ast.Lambda
+    | ast.ClassDef
+    | ast.ListComp
+    | ast.SetComp
+    | ast.DictComp
+    | ast.GeneratorExp
+)
+_SCOPES = (
+    ast.Module,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.Lambda,
+    ast.ClassDef,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class How(Enum):
+    """In which way a name gets its value."""
+
+    ASSIGN = "assign"  # name = value, name: T = value, (name := value)
+    UNPACK = "unpack"  # name, other = value
+    AUGMENT = "augment"  # name += value
+    LOOP = "loop"  # for name in value, also in a comprehension
+    WITH = "with"  # with value as name
+    IMPORT = "import"
+    PARAMETER = "parameter"
+    FUNCTION = "function"
+    CLASS = "class"
+    OTHER = "other"  # del, except ... as name, match patterns, type parameters
+
+
+@dataclass(frozen=True, eq=False)
+class Binding:
+    """One place where a name gets a value.
+
+    `value` is the expression that the value comes from: the value itself for `ASSIGN` and
+    `AUGMENT`, the thing unpacked for `UNPACK` (with `index` the position in it, where it has
+    one), the iterable for `LOOP`, the manager for `WITH`, the default for `PARAMETER`.
+    """
+
+    name: str
+    how: How
+    node: ast.AST
+    value: ast.expr | None = None
+    index: int | None = None
+    path: str = ""
+
+
+@dataclass(eq=False)
+class Scope:
+    node: ScopeNode
+    parent: Scope | None
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    elsewhere: dict[str, Scope] = field(default_factory=dict)
+    """Names that `global` or `nonlocal` moves to another scope."""
+    star_imports: list[ast.ImportFrom] = field(default_factory=list)
+
+    def owner(self, name: str) -> Scope | None:
+        """The scope that a name belongs to when it is used in this one."""
+        if name in self.elsewhere:
+            return self.elsewhere[name]
+        if name in self.bindings:
+            return self
+        scope = self.parent
+        while scope is not None:
+            if not isinstance(scope.node, ast.ClassDef):
+                if name in scope.elsewhere:
+                    return scope.elsewhere[name]
+                if name in scope.bindings:
+                    return scope
+            scope = scope.parent
+        return None
+
+
+class Scopes:
+    """All scopes of a file."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._scopes: dict[ast.AST, Scope] = {}
+        self.module = self._open(source.tree, None)
+        self._declare(self.module)
+        self._fill(self.module)
+
+    def of(self, node: ast.AST) -> Scope:
+        """The scope that a node is evaluated in."""
+        child = node
+        for outer in self.source.ancestors(node):
+            if outer in self._scopes and not _evaluated_outside(outer, child):
+                return self._scopes[outer]
+            child = outer
+        return self.module
+
+    def inside(self, node: ScopeNode) -> Scope:
+        """The scope that a module, function, class or comprehension opens."""
+        return self._scopes[node]
+
+    def all(self) -> Iterator[Scope]:
+        yield from self._scopes.values()
+
+    def bindings(self, name: ast.Name) -> list[Binding]:
+        """Every binding of the variable that a name stands for; empty for builtins."""
+        owner = self.of(name).owner(name.id)
+        return owner.bindings.get(name.id, []) if owner else []
+
+    def _open(self, node: ScopeNode, parent: Scope | None) -> Scope:
+        scope = self._scopes[node] = Scope(node, parent)
+        for child in _scope_children(node):
+            self._open_nested(child, scope)
+        return scope
+
+    def _open_nested(self, node: ast.AST, scope: Scope) -> None:
+        if isinstance(node, _SCOPES):
+            for outside in _outside_parts(node):
+                self._open_nested(outside, scope)
+            self._open(node, scope)
+            return
+        for child in ast.iter_child_nodes(node):
+            self._open_nested(child, scope)
+
+    def _declare(self, module: Scope) -> None:
+        """Honours `global` and `nonlocal` before any binding is filed."""
+        for scope in list(self._scopes.values()):
+            for node in _own_nodes(scope.node):
+                if isinstance(node, ast.Global):
+                    scope.elsewhere.update(dict.fromkeys(node.names, module))
+                elif isinstance(node, ast.Nonlocal):
+                    for name in node.names:
+                        scope.elsewhere[name] = self._enclosing_function(scope, name)
+
+    def _enclosing_function(self, scope: Scope, name: str) -> Scope:
+        outer = scope.parent
+        while outer is not None and outer.parent is not None:
+            if not isinstance(outer.node, ast.ClassDef) and any(
+                name == bound.name for bound in _bindings_in(outer.node)
+            ):
+                return outer
+            outer = outer.parent
+        return self.module
+
+    def _fill(self, module: Scope) -> None:
+        for scope in self._scopes.values():
+            for binding in _bindings_in(scope.node):
+                home = scope.elsewhere.get(binding.name, scope)
+                if isinstance(binding.node, ast.NamedExpr):
+                    while isinstance(home.node, COMPREHENSIONS) and home.parent is not None:
+                        home = home.parent
+                    home = home.elsewhere.get(binding.name, home)
+                home.bindings.setdefault(binding.name, []).append(binding)
+            for node in _own_nodes(scope.node):
+                if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                    scope.star_imports.append(node)
+
+
+def _evaluated_outside(scope: ast.AST, child: ast.AST) -> bool:
+    """Decorators, defaults, bases and a comprehension's first iterable belong to the scope around."""
+    return any(child is part for part in _outside_parts(scope))
+
+
+def _outside_parts(node: ast.AST) -> list[ast.AST]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        defaults = [d for d in node.args.kw_defaults if d is not None]
+        returns = [node.returns] if node.returns else []
+        return [*node.decorator_list, *node.args.defaults, *defaults, *returns]
+    if isinstance(node, ast.Lambda):
+        return [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases, *node.keywords]
+    if isinstance(node, COMPREHENSIONS):
+        return [node.generators[0].iter]
+    return []
+
+
+def _scope_children(node: ScopeNode) -> Iterator[ast.AST]:
+    outside = _outside_parts(node)
+    stack = [child for child in ast.iter_child_nodes(node)]
+    for child in stack:
+        if isinstance(child, (ast.arguments, ast.comprehension)):
+            yield from (part for part in ast.iter_child_nodes(child) if part not in outside)
+        elif child not in outside:
+            yield child
+
+
+def _own_nodes(scope: ScopeNode) -> Iterator[ast.AST]:
+    """The nodes that are evaluated in a scope, not those of the scopes nested in it."""
+    stack = list(_scope_children(scope))
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, _SCOPES):
+            stack.extend(_outside_parts(node))
+        else:
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def _bindings_in(scope: ScopeNode) -> Iterator[Binding]:
+    if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        yield from _parameters(scope)
+    if isinstance(scope, COMPREHENSIONS):
+        for generator in scope.generators:
+            yield from _targets(generator.target, How.LOOP, generator.iter, generator.target)
+    for node in _own_nodes(scope):
+        yield from _bindings_of(node)
+
+
+def _parameters(function: Function) -> Iterator[Binding]:
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    defaults += arguments.defaults
+    for index, (parameter, default) in enumerate(zip(positional, defaults, strict=True)):
+        yield Binding(parameter.arg, How.PARAMETER, parameter, default, index)
+    for parameter, keyword_default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        yield Binding(parameter.arg, How.PARAMETER, parameter, keyword_default)
+    for variadic in (arguments.vararg, arguments.kwarg):
+        if variadic is not None:
+            yield Binding(variadic.arg, How.OTHER, variadic)
+
+
+def _bindings_of(node: ast.AST) -> Iterator[Binding]:
+    """The bindings that one node makes by itself."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from _targets(target, How.ASSIGN, value, node)
+        case ast.AnnAssign(target=ast.Name(id=name), value=value):
+            yield Binding(name, How.ASSIGN if value else How.OTHER, node, value)
+        case ast.AugAssign(target=ast.Name(id=name), value=value):
+            yield Binding(name, How.AUGMENT, node, value)
+        case ast.NamedExpr(target=ast.Name(id=name), value=value):
+            yield Binding(name, How.ASSIGN, node, value)
+        case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
+            yield from _targets(target, How.LOOP, value, node)
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            for item in items:
+                if item.optional_vars is not None:
+                    yield from _targets(item.optional_vars, How.WITH, item.context_expr, node)
+        case ast.Import(names=aliases):
+            for alias in aliases:
+                name = alias.asname or alias.name.partition(".")[0]
+                path = alias.name if alias.asname else name
+                yield Binding(name, How.IMPORT, node, path=path)
+        case ast.ImportFrom(module=module, names=aliases, level=level):
+            for alias in aliases:
+                if alias.name != "*":
+                    path = "." * level + ".".join(filter(None, [module, alias.name]))
+                    yield Binding(alias.asname or alias.name, How.IMPORT, node, path=path)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            yield Binding(name, How.FUNCTION, node)
+        case ast.ClassDef(name=name):
+            yield Binding(name, How.CLASS, node)
+        case ast.ExceptHandler(name=str(name)):
+            yield Binding(name, How.OTHER, node)
+        case ast.Delete(targets=targets):
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    yield Binding(target.id, How.OTHER, node)
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield Binding(name, How.OTHER, node)
+        case ast.MatchMapping(rest=str(name)):
+            yield Binding(name, How.OTHER, node)
+
+
+def _targets(target: ast.expr, how: How, value: ast.expr, node: ast.AST) -> Iterator[Binding]:
+    """The bindings of an assignment's target; `index` is given for flat unpacking only."""
+    if isinstance(target, ast.Name):
+        yield Binding(target.id, how, node, value)
+        return
+    nested = How.UNPACK if how is How.ASSIGN else how
+    if isinstance(target, (ast.Tuple, ast.List)):
+        starred = any(isinstance(element, ast.Starred) for element in target.elts)
+        for position, element in enumerate(target.elts):
+            if isinstance(element, ast.Name) and not starred:
+                yield Binding(element.id, nested, node, value, position)
+            else:
+                yield from _targets(element, nested, value, node)
+    elif isinstance(target, ast.Starred):
+        yield from _targets(target.value, nested, value, node)

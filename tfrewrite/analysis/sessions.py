@@ -1,0 +1,217 @@
+"""Where a script runs its graph: sessions, and the calls that run something in one."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from tfrewrite.analysis.graph import Tracer
+from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.nodes import Kind, Node
+from tfrewrite.analysis.scopes import How, Scopes
+from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.symbols import HOOKED_SESSIONS, PLAIN_SESSIONS, SESSIONS
+
+DEFAULT_SESSION = "<default>"
+
+
+class SessionKind(Enum):
+    PLAIN = "plain"
+    HOOKED = "hooked"  # its hooks see every run, so the number of runs matters
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, eq=False)
+class SessionRun:
+    """One call that runs a part of the graph: `sess.run(...)`, `tensor.eval(...)`, `op.run(...)`."""
+
+    call: ast.Call
+    session: str
+    """What names the session; equal for two calls in one block only if it is the same session."""
+    kind: SessionKind
+    fetches: ast.expr
+    feed: ast.expr | None
+    options: bool
+    """Whether the call has arguments beside fetches and feed."""
+    direct: bool
+    """Whether the call is a `run` of the session itself, not one through its tensor."""
+
+
+class Sessions:
+    """Finds sessions and runs."""
+
+    def __init__(self, source: Source, scopes: Scopes, names: Names, tracer: Tracer) -> None:
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._tracer = tracer
+
+    @cached_property
+    def runs(self) -> dict[ast.Call, SessionRun]:
+        """Every call of the file that runs the graph."""
+        found = {}
+        for node in ast.walk(self._source.tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if node.func.attr in ("run", "eval"):
+                    run = self._run(node, node.func)
+                    if run is not None:
+                        found[node] = run
+        return found
+
+    def _run(self, call: ast.Call, func: ast.Attribute) -> SessionRun | None:
+        kind = self.kind(func.value) if func.attr == "run" else None
+        if kind is not None:
+            return self._of_session(call, func, kind)
+        value = self._tracer.trace(func.value)
+        if value.kind in (Kind.OP, Kind.VARIABLE, Kind.ELEMENT):
+            return self._of_tensor(call, func)
+        return None
+
+    def kind(self, expr: ast.expr) -> SessionKind | None:
+        """What sort of session an expression is; None if it is not one."""
+        value = self._tracer.trace(expr)
+        sort = _sort(value)
+        if sort is not None:
+            return sort
+        parameter = self._parameter_kind(expr)
+        if parameter is not None:
+            return parameter
+        name = expr.id if isinstance(expr, ast.Name) else getattr(expr, "attr", "")
+        looks = value.kind in (Kind.UNKNOWN, Kind.CHOICE) and "sess" in name.lower()
+        return SessionKind.UNKNOWN if looks else None
+
+    def _parameter_kind(self, expr: ast.expr) -> SessionKind | None:
+        """The sort of session that all callers in this file give to a parameter."""
+        bindings = self._scopes.bindings(expr) if isinstance(expr, ast.Name) else []
+        if len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
+            return None
+        binding = bindings[0]
+        function = self._source.function(binding.node)
+        if not isinstance(function, ast.FunctionDef) or binding.value is not None:
+            return None
+        kinds = set()
+        for call in self._calls_of(function):
+            given = _argument(call, binding.index, binding.name)
+            kinds.add(_sort(self._tracer.trace(given)) if given is not None else None)
+        return kinds.pop() if len(kinds) == 1 else None
+
+    def _calls_of(self, function: ast.FunctionDef) -> list[ast.Call]:
+        return [
+            node
+            for node in ast.walk(self._source.tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and [b.node for b in self._scopes.bindings(node.func)] == [function]
+        ]
+
+    def _of_session(
+        self, call: ast.Call, func: ast.Attribute, kind: SessionKind
+    ) -> SessionRun | None:
+        given = _arguments(call, ("fetches", "feed_dict", "options", "run_metadata"))
+        if given is None or given.get("fetches") is None:
+            return None
+        return SessionRun(
+            call,
+            ast.unparse(func.value),
+            kind,
+            given["fetches"],
+            _not_none(given.get("feed_dict")),
+            "options" in given or "run_metadata" in given,
+            direct=True,
+        )
+
+    def _of_tensor(self, call: ast.Call, func: ast.Attribute) -> SessionRun | None:
+        given = _arguments(call, ("feed_dict", "session"))
+        if given is None:
+            return None
+        session = _not_none(given.get("session"))
+        text, kind = self._default(call)
+        if session is not None:
+            text, kind = ast.unparse(session), self.kind(session) or SessionKind.UNKNOWN
+        feed = _not_none(given.get("feed_dict"))
+        return SessionRun(call, text, kind, func.value, feed, options=False, direct=False)
+
+    def _default(self, call: ast.Call) -> tuple[str, SessionKind]:
+        """The default session where a call stands, with the name that it can be called by."""
+        for outer in self._source.ancestors(call):
+            if isinstance(outer, (ast.FunctionDef, ast.Lambda)):
+                break
+            if isinstance(outer, ast.With):
+                for item in reversed(outer.items):
+                    named = self._entered(item)
+                    if named is not None:
+                        return named
+        if self._interactive is not None:
+            return self._interactive, SessionKind.PLAIN
+        return DEFAULT_SESSION, SessionKind.PLAIN
+
+    @cached_property
+    def _interactive(self) -> str | None:
+        """The name of the file's one session, if that made itself the default for good."""
+        made = [
+            node
+            for node in ast.walk(self._source.tree)
+            if isinstance(node, ast.Call) and self._names.tf(node.func) in SESSIONS
+        ]
+        if len(made) != 1 or self._names.tf(made[0].func) != "InteractiveSession":
+            return None
+        for name, bindings in self._scopes.module.bindings.items():
+            if len(bindings) == 1 and bindings[0].value is made[0]:
+                return name
+        return None
+
+    def _entered(self, item: ast.withitem) -> tuple[str, SessionKind] | None:
+        """The session that a `with` item makes the default one."""
+        manager = item.context_expr
+        if (
+            isinstance(manager, ast.Call)
+            and isinstance(manager.func, ast.Attribute)
+            and manager.func.attr == "as_default"
+        ):
+            kind = self.kind(manager.func.value)
+            return (ast.unparse(manager.func.value), kind) if kind else None
+        kind = self.kind(manager)
+        if kind is None:
+            return None
+        if isinstance(item.optional_vars, ast.Name):
+            single = len(self._scopes.bindings(item.optional_vars)) == 1
+            return (item.optional_vars.id if single else DEFAULT_SESSION), kind
+        return (ast.unparse(manager) if isinstance(manager, ast.Name) else DEFAULT_SESSION), kind
+
+
+def _sort(value: Node) -> SessionKind | None:
+    if value.kind is Kind.OBJECT and value.symbol in PLAIN_SESSIONS:
+        return SessionKind.PLAIN
+    if value.kind is Kind.OBJECT and value.symbol in HOOKED_SESSIONS:
+        return SessionKind.HOOKED
+    return None
+
+
+def _arguments(call: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.expr] | None:
+    """The arguments by parameter; None where the call passes them in a way that hides them."""
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return None
+    if len(call.args) > len(parameters):
+        return None
+    given = dict(zip(parameters, call.args, strict=False))
+    for keyword in call.keywords:
+        if keyword.arg not in parameters or keyword.arg in given:
+            return None
+        given[keyword.arg] = keyword.value
+    return given
+
+
+def _argument(call: ast.Call, index: int | None, name: str) -> ast.expr | None:
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if index is not None and index < len(call.args):
+        if not any(isinstance(argument, ast.Starred) for argument in call.args):
+            return call.args[index]
+    return None
+
+
+def _not_none(expr: ast.expr | None) -> ast.expr | None:
+    return None if isinstance(expr, ast.Constant) and expr.value is None else expr

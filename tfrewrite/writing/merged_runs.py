@@ -1,0 +1,165 @@
+"""Writes one `session.run` in place of several, with each result where it was."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from tfrewrite.analysis.facts import Facts
+from tfrewrite.analysis.sessions import DEFAULT_SESSION, SessionRun
+from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression, ReplaceStatement
+
+_WIDTH = 88
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A run together with the statement that evaluates it."""
+
+    statement: ast.stmt
+    run: SessionRun
+
+    @property
+    def value(self) -> ast.expr:
+        """What the statement evaluates before it stores or returns anything."""
+        value = getattr(self.statement, "value", None)
+        assert isinstance(value, ast.expr)  # the kinds of statement that make a part all have one
+        return value
+
+    @property
+    def needs(self) -> list[ast.expr]:
+        """All that has to mean the same where the run is moved to."""
+        function = self.run.call.func
+        receiver = [function.value] if isinstance(function, ast.Attribute) else []
+        return [*receiver, self.run.fetches, *([self.run.feed] if self.run.feed else [])]
+
+    @property
+    def targets(self) -> list[ast.expr] | None:
+        """The names that the results go to; None where the statement does more than that."""
+        if self.value is not self.run.call:
+            return None
+        if isinstance(self.statement, ast.Expr):
+            return []
+        if isinstance(self.statement, ast.Assign) and len(self.statement.targets) == 1:
+            target = self.statement.targets[0]
+            if isinstance(target, ast.Name):
+                return [target]
+            if isinstance(target, (ast.Tuple, ast.List)):
+                if all(isinstance(element, ast.Name) for element in target.elts):
+                    return list(target.elts)
+        return None
+
+
+class MergedRun:
+    """The edits that make one run, at the place of the first, of several parts of a block."""
+
+    def __init__(self, facts: Facts, parts: list[Part]) -> None:
+        self._facts = facts
+        self._source = facts.source
+        self._parts = parts
+        self._head = parts[0]
+        self._taken: set[str] = set()
+        self._fetches: list[str] = []
+        self._results: list[str] = []
+
+    def edits(self) -> tuple[Edit, ...]:
+        """All edits, the new run first."""
+        head = self._source.span(self._head.statement)
+        rest: list[Edit] = []
+        for part in self._parts:
+            stays = self._add(part)
+            if stays is not None:
+                rest.append(ReplaceExpression(self._source.span(part.run.call), stays))
+            elif part is not self._head:
+                rest.append(RemoveStatement(self._source.span(part.statement), head))
+        statement = self._statement()
+        if self._head.targets is None:
+            return (InsertBefore(head, statement), *rest)
+        return (ReplaceStatement(head, statement), *rest)
+
+    def _add(self, part: Part) -> str | None:
+        """Adds a part's fetches; gives the name to put where the run was, if its statement stays."""
+        targets = part.targets
+        fetches = part.run.fetches
+        text = self._source.segment(fetches)
+        if targets is None or not self._may_move(part, targets):
+            name = self._fresh(fetches)
+            self._entry(text, name)
+            return name
+        elements = self._elements(fetches)
+        if not targets:
+            self._entry(text, self._ignored(fetches))
+        elif isinstance(getattr(part.statement, "targets", [None])[0], ast.Name):
+            self._entry(text, self._source.segment(targets[0]))
+        elif elements is not None and len(elements) == len(targets):
+            for element, target in zip(elements, targets, strict=True):
+                self._entry(self._source.segment(element), self._source.segment(target))
+        else:
+            names = ", ".join(self._source.segment(target) for target in targets)
+            self._entry(text, f"({names},)" if len(targets) == 1 else f"({names})")
+        return None
+
+    def _entry(self, fetch: str, result: str) -> None:
+        self._fetches.append(fetch)
+        self._results.append(result)
+
+    def _elements(self, fetches: ast.expr) -> list[ast.expr] | None:
+        """The single fetches of a list that can be taken apart without losing anything."""
+        if not isinstance(fetches, (ast.List, ast.Tuple)) or "#" in self._source.segment(fetches):
+            return None
+        if any(isinstance(element, ast.Starred) for element in fetches.elts):
+            return None
+        return fetches.elts
+
+    def _may_move(self, part: Part, targets: list[ast.expr]) -> bool:
+        """Whether nothing from the first run to this one sees the names of its results."""
+        if part is self._head:
+            return True
+        block, last = self._source.position(part.statement)
+        _, first = self._source.position(self._head.statement)
+        names = {target.id for target in targets if isinstance(target, ast.Name)}
+        crossed: list[ast.AST] = [*block[first:last], part.value]
+        crossed += [need for other in self._parts for need in other.needs]
+        return not any(names & self._facts.moves.names_seen(node) for node in crossed)
+
+    def _ignored(self, fetches: ast.expr) -> str:
+        """The name for a result that nobody reads."""
+        return self._fresh(fetches) if "_" in self._facts.names.read else "_"
+
+    def _fresh(self, fetches: ast.expr) -> str:
+        base = "results"
+        if isinstance(fetches, ast.Name):
+            base = f"{fetches.id}_value"
+        elif isinstance(fetches, ast.Attribute):
+            base = f"{fetches.attr}_value"
+        name = self._facts.names.fresh(base, self._taken)
+        self._taken.add(name)
+        return name
+
+    def _statement(self) -> str:
+        results = ", ".join(self._results)
+        fetches = f"[{', '.join(self._fetches)}]"
+        before, after = self._call_around_fetches()
+        line = f"{results} = {before}{fetches}{after}"
+        span = self._source.span(self._head.statement)
+        if "\n" in line or span.column + len(line) <= _WIDTH or not before.endswith(".run("):
+            return line
+        indent = " " * 4
+        return f"{results} = {before}\n{self._margin()}{indent}{fetches}{after}"
+
+    def _margin(self) -> str:
+        line = self._source.line(self._head.statement.lineno)
+        return line[: len(line) - len(line.lstrip())]
+
+    def _call_around_fetches(self) -> tuple[str, str]:
+        """The text of the new call before and after its fetches."""
+        run = self._head.run
+        if run.direct:
+            call, fetches = self._source.offsets(run.call), self._source.offsets(run.fetches)
+            text = self._source.text
+            return text[call[0] : fetches[0]], text[fetches[1] : call[1]]
+        feed = f", feed_dict={self._source.segment(run.feed)}" if run.feed else ""
+        session = run.session
+        if session == DEFAULT_SESSION:
+            session = f"{self._facts.names.alias}.get_default_session()"
+        return f"{session}.run(", f"{feed})"
