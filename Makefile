@@ -47,8 +47,8 @@ format: setup-dev ## Lay the code out with Ruff; CHECK=1 only says what would ch
 # pyproject.toml). mypy does not know that mapping, so it is shown the same tree made of links.
 types: setup-dev ## Check the types with mypy
 	@rm -rf .envs/types && mkdir -p .envs/types/tfrewrite
-	@ln -s ../../../codemods ../../../verify ../../../tfrewrite/* .envs/types/tfrewrite/
-	@ln -s ../../tests ../../tools ../../benchmarks ../../envs .envs/types/
+	@ln -s $(CURDIR)/codemods $(CURDIR)/verify $(CURDIR)/tfrewrite/* .envs/types/tfrewrite/
+	@ln -s $(CURDIR)/tests $(CURDIR)/tools $(CURDIR)/benchmarks $(CURDIR)/envs .envs/types/
 	@cd .envs/types && $(CURDIR)/$(DEV)/mypy --config-file $(CURDIR)/pyproject.toml \
 	  --cache-dir $(CURDIR)/.mypy_cache tfrewrite tests tools benchmarks envs
 

@@ -15,10 +15,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ROOT / "envs"
@@ -156,8 +159,8 @@ def install_uv() -> None:
     except SetupError as error:
         hint = "On Debian and Ubuntu the package python3-venv is needed for it."
         raise SetupError(f"{error}\n{hint}") from None
-    pip = [home / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    call(*pip, "--require-hashes", "--requirement", lock)
+    pip = [home / "bin" / "python", "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    call(*pip, "install", "--require-hashes", "--requirement", lock)
     stamp.write_text(wanted)
 
 
@@ -182,6 +185,18 @@ def make(environment: Environment) -> None:
     environment.stamp.write_text(environment.contents())
 
 
+def provide(environment: Environment) -> bool:
+    """Makes an environment, and tells whether one can go on with what came of it."""
+    try:
+        make(environment)
+    except SetupError as error:
+        if not environment.optional:
+            say(f"cannot make the environment {environment.name}: {error}")
+            return False
+        say(f"left out {environment.name}: {error}")
+    return True
+
+
 @contextmanager
 def only_one() -> Iterator[None]:
     """Keeps two `make` from building the same environment; the later one waits, then finds it."""
@@ -196,15 +211,7 @@ def main() -> int:
     parser.add_argument("names", nargs="+", choices=sorted(CATALOGUE))
     names = parser.parse_args().names
     with only_one():
-        for name in names:
-            try:
-                make(CATALOGUE[name])
-            except SetupError as error:
-                if not CATALOGUE[name].optional:
-                    say(f"cannot make the environment {name}: {error}")
-                    return 1
-                say(f"left out {name}: {error}")
-    return 0
+        return 0 if all(provide(CATALOGUE[name]) for name in names) else 1
 
 
 if __name__ == "__main__":

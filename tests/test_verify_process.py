@@ -295,7 +295,7 @@ def test_replacements_stand_in_for_files_of_the_tree(tmp_path: Path) -> None:
     assert (tmp_path / "helper.py").read_text() == "value = 'original'"
 
 
-@pytest.mark.parametrize("outside", ["../escaped", "/tmp/escaped"])
+@pytest.mark.parametrize("outside", ["../escaped", "/escaped"])
 def test_a_replacement_outside_the_copy_is_refused(tmp_path: Path, outside: str) -> None:
     result = run(tmp_path, "print('ran')", replacements=((outside, b""),))
     assert result.ending is Ending.NOT_STARTED
@@ -338,10 +338,10 @@ def test_output_that_is_no_text_is_still_shown(tmp_path: Path) -> None:
 
 def test_no_file_descriptor_is_left_open(tmp_path: Path) -> None:
     run(tmp_path, "print(1)")
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(3):
         run(tmp_path, "print(1)")
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Running, comparing and timing two versions of a script."""

@@ -198,10 +198,8 @@ def watch(process: subprocess.Popen[bytes], request: RunRequest) -> RunResult:
             end_group(process)
         streams.drain(GRACE_S)
     status = process.returncode
-    if timed_out:
-        ending = Ending.TIMED_OUT
-    else:
-        ending = Ending.SIGNALLED if status < 0 else Ending.EXITED
+    ended_by_itself = Ending.SIGNALLED if status < 0 else Ending.EXITED
+    ending = Ending.TIMED_OUT if timed_out else ended_by_itself
     return RunResult(
         ending=ending,
         elapsed_s=elapsed,

@@ -30,7 +30,7 @@ class DataSet(object):
 
     def __init__(self, patterns, size, rng):
         classes = rng.randint(0, CLASSES, size)
-        noise = rng.normal(0.0, 3.0, (size, PIXELS))
+        noise = rng.normal(0.0, 2.0, (size, PIXELS))
         self.images = (patterns[classes] + noise).astype(np.float32)
         self.labels = np.eye(CLASSES, dtype=np.float32)[classes]
         self.position = 0
@@ -111,4 +111,5 @@ with tf.Session() as sess:
         digest.update(sess.run(variable).tobytes())
     print('Final weights: %s' % digest.hexdigest()[:16])
 
+print('TensorFlow %s on Python %s' % (tf.__version__, sys.version.split()[0]), file=sys.stderr)
 print('Median step: %.3f ms' % (1000 * np.median(durations)), file=sys.stderr)

@@ -1,0 +1,81 @@
+"""The benchmark says of each requirement whether it holds, from the samples that it took."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    path = ROOT / "benchmarks" / "check_speed.py"
+    spec = importlib.util.spec_from_file_location("check_speed", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+SECONDS = {
+    "COLD": 3.0,
+    "WARM": 0.9,
+    "RUFF": 1.0,
+    "UPGRADE": 10.0,
+    "BARE": 0.02,
+    "HELP": 0.12,
+    "RULES": 0.13,
+}
+
+
+def verdicts(bench: ModuleType, **changed: float) -> list[bool]:
+    samples = {
+        getattr(bench, key): bench.Samples([value], [100.0])
+        for key, value in {**SECONDS, **changed}.items()
+    }
+    return [holds for _, _, holds in bench.requirements(samples)]
+
+
+def test_all_requirements_hold(bench: ModuleType) -> None:
+    assert verdicts(bench) == [True] * 5
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "at"),
+    [("COLD", 3.4, 0), ("WARM", 1.0, 1), ("HELP", 0.18, 2), ("RULES", 0.18, 3)],
+)
+def test_each_can_fail(bench: ModuleType, name: str, seconds: float, at: int) -> None:
+    assert verdicts(bench, **{name: seconds}) == [index != at for index in range(5)]
+
+
+def test_memory_can_fail(bench: ModuleType) -> None:
+    samples = {
+        getattr(bench, key): bench.Samples([value], [301.0]) for key, value in SECONDS.items()
+    }
+    assert bench.requirements(samples)[-1][2] is False
+
+
+def test_tools_take_turns_and_their_memory_is_seen(bench: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    small = bench.Task("small", (sys.executable, "-c", "pass"))
+    large = bench.Task("large", (sys.executable, "-c", "len(b'x' * 200_000_000)"))
+    samples = bench.measure([small, large], 2, tmp_path)
+    assert [len(samples[name].seconds) for name in ("small", "large")] == [2, 2]
+    assert min(samples["large"].peak_mb) > max(samples["small"].peak_mb) + 150
+
+
+def test_a_tool_that_fails_stops_the_benchmark(bench: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    broken = bench.Task("broken", (sys.executable, "-c", "raise SystemExit('no such option')"), {0})
+    with pytest.raises(SystemExit, match=r"(?s)broken ended with exit code 1.*no such option"):
+        bench.run_task(broken, tmp_path)
