@@ -74,7 +74,10 @@ def handle_bytes(
         if not asked(data, policy.rules) and MARK.encode() not in data:
             syntax.check(file.text)
             return Outcome(path, Status.UNCHANGED)
-        outcome = _rewritten(file.text, path, policy, choose)
+        outcome = replace(
+            _rewritten(file.text, path, policy, choose),
+            encoding="utf-8-sig" if file.bom else file.encoding,
+        )
         if policy.write and outcome.status is Status.WOULD_REWRITE:
             textfile.write(path, file, outcome.after)
             outcome = _written(outcome)

@@ -150,3 +150,5 @@ class Outcome:
     error: str = ""
     before: str = field(default="", repr=False)
     after: str = field(default="", repr=False)
+    encoding: str = "utf-8"
+    """That of the file; `utf-8-sig` where it begins with a byte order mark."""

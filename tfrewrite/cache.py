@@ -1,0 +1,183 @@
+"""Remembers what was found in a file, so that looking at it again costs next to nothing.
+
+What is remembered is addressed by content: the bytes of the file, the rules and settings asked of
+it, this program's own files, and the Python that runs it. Beside that, the time stamps and sizes
+of files spare reading those that were not touched.
+
+It is one sqlite file in the user's cache directory (`$XDG_CACHE_HOME/tfrewrite`), where caches
+belong, and not in the tree that is checked: `check` writes nothing there. It holds positions and
+messages, no source. Whatever is wrong with it, nothing fails: it is put aside and made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import sqlite3
+import sys
+import time
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tfrewrite import codec
+from tfrewrite.model import Outcome, Status
+from tfrewrite.registry import PACKAGE
+from tfrewrite.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tfrewrite.policy import Policy
+
+_SETTLED_NS = 2_000_000_000
+"""A file touched less than this ago can change again without its time stamps showing it."""
+
+_KEPT_DAYS = 30
+_TABLES = """
+    CREATE TABLE IF NOT EXISTS stamps (path TEXT PRIMARY KEY, stamp TEXT, digest BLOB);
+    CREATE TABLE IF NOT EXISTS outcomes (key BLOB PRIMARY KEY, body TEXT, day INTEGER);
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file as it is now, and under which key its outcome is kept."""
+
+    path: str
+    key: bytes
+    digest: bytes
+    stamp: str
+    """Empty where time stamps cannot be trusted yet."""
+
+
+def default_directory() -> Path:
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "tfrewrite"
+
+
+class Cache:
+    """The outcomes of earlier runs."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / "outcomes-1.sqlite"
+
+    def recall(
+        self, files: Sequence[tuple[str, Policy, bool]]
+    ) -> tuple[dict[str, Entry], dict[str, Outcome]]:
+        """For each (path, policy, named): where its outcome is kept, and the outcome if it is."""
+        entries: dict[str, Entry] = {}
+        outcomes: dict[str, Outcome] = {}
+        with suppress(sqlite3.Error, OSError), closing(self._connect()) as database:
+            stamps = {path: (stamp, digest) for path, stamp, digest in _all(database, "stamps")}
+            for path, policy, named in files:
+                entry = _entry(path, stamps, fingerprint(policy, named=named))
+                if entry is not None:
+                    entries[path] = entry
+            for path, entry in entries.items():
+                row = database.execute("SELECT body FROM outcomes WHERE key = ?", [entry.key])
+                outcome = _decoded(row.fetchone(), path)
+                if outcome is not None:
+                    outcomes[path] = outcome
+        return entries, outcomes
+
+    def remember(self, made: Iterable[tuple[Entry, Outcome]]) -> None:
+        """Keeps outcomes that follow from the content alone."""
+        made = [(entry, outcome) for entry, outcome in made if _lasting(outcome)]
+        today = int(time.time() // 86_400)
+        with suppress(sqlite3.Error, OSError), closing(self._connect()) as database, database:
+            database.executemany(
+                "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?)",
+                [(entry.key, codec.encode(outcome), today) for entry, outcome in made],
+            )
+            database.executemany(
+                "INSERT OR REPLACE INTO stamps VALUES (?, ?, ?)",
+                [
+                    (os.path.realpath(entry.path), entry.stamp, entry.digest)
+                    for entry, _ in made
+                    if entry.stamp
+                ],
+            )
+            database.execute("DELETE FROM outcomes WHERE day < ?", [today - _KEPT_DAYS])
+
+    def _connect(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            return self._opened()
+        except sqlite3.OperationalError:
+            raise  # locked, or not writable: still whole
+        except sqlite3.DatabaseError:
+            self._path.unlink()
+            return self._opened()
+
+    def _opened(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self._path, timeout=2)
+        try:
+            database.executescript(_TABLES)
+        except sqlite3.Error:
+            database.close()
+            raise
+        return database
+
+
+def fingerprint(policy: Policy, *, named: bool) -> bytes:
+    """What the outcome of a file depends on, beside its bytes."""
+    return hashlib.sha256(f"{_policy_text(policy)}\n{named}".encode()).digest()
+
+
+@cache
+def _policy_text(policy: Policy) -> str:
+    rules = ",".join(f"{rule.__module__}.{rule.__qualname__}" for rule in policy.rules)
+    allowed = ",".join(sorted(contract.value for contract in policy.allowed))
+    return f"{rules}\n{allowed}\n{policy.target_tf}\n{policy.known}\n{_program()}\n{sys.version}"
+
+
+@cache
+def _program() -> str:
+    """This program: every file of it, with its size and time."""
+    packages = [importlib.import_module(name) for name in ("tfrewrite", PACKAGE)]
+    roots = {Path(root) for package in packages for root in package.__path__}
+    files = sorted({path for root in roots for path in root.rglob("*.*")})
+    stats = [(path, path.stat()) for path in files if path.suffix in {".py", ".json"}]
+    listing = "\n".join(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats)
+    return f"{__version__} {hashlib.sha256(listing.encode()).hexdigest()}"
+
+
+def _entry(path: str, stamps: dict[str, tuple[str, bytes]], asked: bytes) -> Entry | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116
+        stamp = (
+            f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} "
+            f"{status.st_ino} {status.st_dev}"
+        )
+        known, digest = stamps.get(os.path.realpath(path), ("", b""))
+        if known != stamp:
+            digest = hashlib.sha256(Path(path).read_bytes()).digest()
+    except OSError:
+        return None  # the engine will say what is wrong with it
+    settled = max(status.st_mtime_ns, status.st_ctime_ns) < time.time_ns() - _SETTLED_NS
+    key = hashlib.sha256(digest + asked).digest()
+    return Entry(path, key, digest, stamp if settled else "")
+
+
+def _all(database: sqlite3.Connection, table: str) -> Iterable[tuple[str, str, bytes]]:
+    return database.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608  our own name
+
+
+def _decoded(row: tuple[str] | None, path: str) -> Outcome | None:
+    if row is None:
+        return None
+    try:
+        return codec.decode(row[0], path)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _lasting(outcome: Outcome) -> bool:
+    return outcome.status in {Status.UNCHANGED, Status.WOULD_REWRITE}

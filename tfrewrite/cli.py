@@ -1,0 +1,128 @@
+"""The command line. What takes time to import is imported by the command that needs it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tfrewrite import options as opt
+from tfrewrite.version import __version__
+
+app = typer.Typer(
+    name="tfrewrite",
+    help="Makes legacy TensorFlow training scripts fast without changing what they compute.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001  Typer calls it so
+    if wanted:
+        typer.echo(f"tfrewrite {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    del version
+
+
+@app.command()
+def check(  # noqa: PLR0913
+    paths: opt.Paths,
+    *,
+    select: opt.Select = [],  # noqa: B006  Typer copies it
+    ignore: opt.Ignore = [],  # noqa: B006
+    allow: opt.Allow = [],  # noqa: B006
+    target_tf: opt.TargetTf = "",
+    format_: opt.FormatOption = opt.Format.TEXT,
+    output: opt.Output = None,
+    jobs: opt.Jobs = None,
+    exclude: opt.Exclude = [],  # noqa: B006
+    config: opt.Config = None,
+    shard: opt.Shard = "",
+    no_cache: opt.NoCache = False,
+    statistics: opt.Statistics = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+) -> None:
+    """List what would be rewritten, and what is refused and why. Writes nothing."""
+    from tfrewrite.session import Session  # noqa: PLC0415
+
+    options = opt.Options(
+        paths, select, ignore, allow, target_tf, exclude, config, format_, output, jobs,
+        no_cache, statistics, quiet, verbose, shard,
+    )  # fmt: skip
+    raise typer.Exit(Session(options).check())
+
+
+@app.command()
+def apply(  # noqa: PLR0913
+    paths: opt.Paths,
+    *,
+    select: opt.Select = [],  # noqa: B006
+    ignore: opt.Ignore = [],  # noqa: B006
+    allow: opt.Allow = [],  # noqa: B006
+    target_tf: opt.TargetTf = "",
+    format_: opt.FormatOption = opt.Format.TEXT,
+    output: opt.Output = None,
+    jobs: opt.Jobs = None,
+    exclude: opt.Exclude = [],  # noqa: B006
+    config: opt.Config = None,
+    shard: opt.Shard = "",
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Print a unified diff, and write nothing.")
+    ] = False,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", "-i", help="Ask at each rewrite.")
+    ] = False,
+    no_cache: opt.NoCache = False,
+    statistics: opt.Statistics = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+) -> None:
+    """Rewrite files in place."""
+    from tfrewrite.session import Session  # noqa: PLC0415
+
+    options = opt.Options(
+        paths, select, ignore, allow, target_tf, exclude, config, format_, output, jobs,
+        no_cache, statistics, quiet, verbose, shard,
+    )  # fmt: skip
+    raise typer.Exit(Session(options).apply(diff=diff, interactive=interactive))
+
+
+@app.command()
+def rules(format_: opt.FormatOption = opt.Format.TEXT) -> None:
+    """List the rules."""
+    from tfrewrite import catalogue  # noqa: PLC0415
+
+    typer.echo(catalogue.as_json() if format_ is opt.Format.JSON else catalogue.as_text())
+
+
+@app.command()
+def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="Its code or name.")]) -> None:
+    """Show one rule in full: what it does, why, what it promises, when it refuses."""
+    from tfrewrite import catalogue  # noqa: PLC0415
+    from tfrewrite.registry import UnknownRule  # noqa: PLC0415
+
+    try:
+        typer.echo(catalogue.explained(rule))
+    except UnknownRule as error:
+        typer.echo(f"tfrewrite: {error}", err=True)
+        raise typer.Exit(2) from error
+
+
+@app.command()
+def demo() -> None:
+    """Do the main job on a shipped legacy script: check, diff, apply, run both versions."""
+    from tfrewrite.demo import run  # noqa: PLC0415
+
+    raise typer.Exit(run())

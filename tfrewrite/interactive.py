@@ -1,0 +1,43 @@
+"""Asks at each rewrite whether to make it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from tfrewrite.model import Outcome, Status
+from tfrewrite.reports import diff
+from tfrewrite.reports.safe import printable
+
+if TYPE_CHECKING:
+    from tfrewrite.model import Finding
+
+_HELP = "y: make it, n: leave it, a: make this one and all others, q: leave this one and the rest"
+
+
+class Questions:
+    """Shows a rewrite, and takes y, n, a or q; once it is a or q, nothing more is asked."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self._always: bool | None = None
+
+    def __call__(self, finding: Finding, before: str, after: str) -> bool:
+        if self._always is not None:
+            return self._always
+        self._show(finding, before, after)
+        while True:
+            sys.stderr.write(f"Make this rewrite at {self.path}:{finding.span.line}? [y/n/a/q/?] ")
+            sys.stderr.flush()
+            # The end of input is no consent.
+            answer = (sys.stdin.readline() or "q").strip().lower()
+            if answer in {"a", "q"}:
+                self._always = answer == "a"
+            if answer in {"y", "n", "a", "q"}:
+                return answer in {"y", "a"}
+            sys.stderr.write(_HELP + "\n")
+
+    def _show(self, finding: Finding, before: str, after: str) -> None:
+        preview = Outcome(self.path, Status.WOULD_REWRITE, (finding,), before=before, after=after)
+        for line in diff.render(preview).decode().splitlines():
+            sys.stderr.write(printable(line) + "\n")

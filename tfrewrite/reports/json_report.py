@@ -1,0 +1,69 @@
+"""The report for programs: one JSON document, whose `schema_version` grows when it changes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tfrewrite.model import Finding, Outcome, Refused
+    from tfrewrite.reports.summary import Run
+
+SCHEMA_VERSION = 1
+
+
+def render(run: Run) -> str:
+    """Lines and columns count from 1."""
+    outcomes = run.outcomes
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "findings": [_finding(one.path, finding) for one in outcomes for finding in one.findings],
+        "refusals": [_refusal(one.path, refused) for one in outcomes for refused in one.refusals],
+        "unused_exemptions": [notice for one in outcomes for notice in _notices(one)],
+        "files": [
+            {"path": one.path, "status": one.status.value, "error": one.error} for one in outcomes
+        ],
+        "summary": {**run.counts(), "elapsed_s": round(run.elapsed_s, 3)},
+    }
+    # Escaped to ASCII, so that no file name and no stray surrogate can make it invalid.
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _finding(path: str, finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "name": finding.name,
+        "path": path,
+        "line": finding.span.line,
+        "column": finding.span.column + 1,
+        "end_line": finding.span.end_line,
+        "message": finding.message,
+        "because": finding.because,
+        "changes": finding.changes,
+        "contract": finding.contract.value if finding.contract else None,
+        "applicable": finding.applicable,
+        "applied": finding.applied,
+        "kind": finding.kind.value,
+    }
+
+
+def _refusal(path: str, refused: Refused) -> dict[str, Any]:
+    return {
+        "rule": refused.rule,
+        "path": path,
+        "line": refused.span.line,
+        "reason": refused.reason,
+        "message": refused.message,
+    }
+
+
+def _notices(outcome: Outcome) -> list[dict[str, Any]]:
+    return [
+        {
+            "path": outcome.path,
+            "line": notice.span.line,
+            "column": notice.span.column + 1,
+            "message": notice.message,
+        }
+        for notice in outcome.notices
+    ]
