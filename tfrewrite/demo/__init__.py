@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 SCRIPT = "legacy_mnist.py"
 ROUNDS = 2
 NO_TENSORFLOW = """\
-Both versions were not run: there is no Python with TensorFlow here. Name one:
-  tfrewrite demo --python /path/to/python
+Both versions were not run: there is no Python with TensorFlow here. Name one and run this again:
+  TFREWRITE_TF1_PYTHON=/path/to/python tfrewrite demo
 or install TensorFlow beside tfrewrite: pip install "tfrewrite[tensorflow]"."""
 
 
@@ -83,8 +83,12 @@ def show_rewrite(outcome: Outcome) -> None:
 
 def describe(finding: Finding) -> str:
     promise = f"[{finding.contract.value}] " if finding.contract else ""
-    head = f"  {SCRIPT}:{finding.span.line} {finding.rule} {promise}{finding.message}"
-    return f"{head}\n    {finding.because}" if finding.because else head
+    lines = [f"  {SCRIPT}:{finding.span.line} {finding.rule} {promise}{finding.message}"]
+    if finding.because:
+        lines.append(f"    {finding.because}")
+    if finding.contract and not finding.applied:
+        lines.append(f"    not done; with --allow {finding.contract.value}: {finding.changes}")
+    return "\n".join(lines)
 
 
 def find_interpreter(python: Path | None) -> Path | None:

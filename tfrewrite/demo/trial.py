@@ -73,8 +73,8 @@ def run_both(
 ) -> Trial:
     """One round to warm up, which is not kept, then `rounds` times original, rewritten and back."""
 
-    def once(script: Path) -> Run:
-        progress(f"  running {script}")
+    def once(name: str, script: Path) -> Run:
+        progress(f"  {name}")
         request = RunRequest(
             python=python,
             tree=script.parent,
@@ -82,17 +82,17 @@ def run_both(
             environment=ENVIRONMENT,
             time_limit_s=TIME_LIMIT_S,
         )
-        return read_run(str(script), run_script(request))
+        return read_run(f"the {name} version", run_script(request))
 
     before: list[Run] = []
     after: list[Run] = []
-    once(original)
-    once(rewritten)
+    once("original", original)
+    once("rewritten", rewritten)
     for _ in range(rounds):
-        before.append(once(original))
-        after.append(once(rewritten))
-        after.append(once(rewritten))
-        before.append(once(original))
+        before.append(once("original", original))
+        after.append(once("rewritten", rewritten))
+        after.append(once("rewritten", rewritten))
+        before.append(once("original", original))
     return Trial(tuple(before), tuple(after))
 
 
