@@ -111,8 +111,8 @@ class Classes:
         """Every call of the file that makes an object of a class."""
         return [
             node
-            for node in ast.walk(self._source.tree)
-            if isinstance(node, ast.Call) and self.defined(node.func) is cls
+            for node in self._source.all(ast.Call)
+            if self.defined(node.func) is cls
         ]
 
     def _subclasses(self, cls: ast.ClassDef) -> set[ast.ClassDef]:
@@ -125,26 +125,22 @@ class Classes:
     @cached_property
     def _reads(self) -> dict[str, list[ast.Attribute]]:
         found: dict[str, list[ast.Attribute]] = {}
-        for node in ast.walk(self._source.tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        for node in self._source.all(ast.Attribute):
+            if isinstance(node.ctx, ast.Load):
                 found.setdefault(node.attr, []).append(node)
         return found
 
     @cached_property
     def _all(self) -> list[ast.ClassDef]:
-        return [n for n in ast.walk(self._source.tree) if isinstance(n, ast.ClassDef)]
+        return self._source.all(ast.ClassDef)
 
     @cached_property
     def dynamic(self) -> bool:
         """Whether the file sets attributes in ways that its text does not show."""
-        for node in ast.walk(self._source.tree):
-            if isinstance(node, ast.Attribute) and node.attr in ("__dict__", "__setattr__"):
-                return True
-            if isinstance(node, ast.Call):
-                path = self._names.dotted(node.func)
-                if path in ("builtins.setattr", "builtins.vars", "builtins.exec", "builtins.eval"):
-                    return True
-        return False
+        if any(n.attr in ("__dict__", "__setattr__") for n in self._source.all(ast.Attribute)):
+            return True
+        hiding = ("builtins.setattr", "builtins.vars", "builtins.exec", "builtins.eval")
+        return any(self._names.dotted(n.func) in hiding for n in self._source.all(ast.Call))
 
     @cached_property
     def overloads(self) -> bool:
@@ -171,8 +167,8 @@ class Classes:
     @cached_property
     def _stores(self) -> dict[str, list[Store]]:
         found: dict[str, list[Store]] = {}
-        for node in ast.walk(self._source.tree):
-            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        for node in self._source.all(ast.Attribute):
+            if not isinstance(node.ctx, ast.Load):
                 found.setdefault(node.attr, []).append(self._store(node))
         return found
 

@@ -6,12 +6,18 @@ import ast
 from functools import cached_property
 
 from tfrewrite.analysis.classes import Classes
+from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.flow import Flow
+from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.own_calls import OwnCalls
+from tfrewrite.analysis.pipelines import Pipelines
+from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
 from tfrewrite.analysis.scopes import Scopes
+from tfrewrite.analysis.seeds import Seeds
 from tfrewrite.analysis.sessions import Sessions
 from tfrewrite.analysis.source import Source
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
@@ -102,3 +108,31 @@ class Facts:
     def reports(self) -> Reports:
         """Whether a value is only shown, or acts."""
         return Reports(self.source, self.scopes, self.names)
+
+    @cached_property
+    def own_calls(self) -> OwnCalls:
+        """The functions of the file and their callers."""
+        return OwnCalls(self.source, self.scopes, self.names, self.classes)
+
+    @cached_property
+    def pipelines(self) -> Pipelines:
+        """The tf.data pipelines, and who consumes them."""
+        return Pipelines(self.source, self.names, self.flow, self.classes, self.own_calls)
+
+    @cached_property
+    def read_ahead(self) -> ReadAhead:
+        """Whether anybody could tell that a pipeline is read ahead."""
+        code = ElementCode(
+            self.source, self.scopes, self.names, self.classes, self.graph, self.own_calls
+        )
+        generators = Generators(
+            self.source, self.scopes, self.names, self.flow, self.classes, self.own_calls, code
+        )
+        return ReadAhead(
+            self.source, self.scopes, self.names, self.flow, self.pipelines, code, generators
+        )
+
+    @cached_property
+    def seeds(self) -> Seeds:
+        """Where the draws of random ops come from."""
+        return Seeds(self.source, self.names, self.own_calls, self.target_tf)

@@ -120,31 +120,38 @@ def _running_with(root: Node) -> Iterator[Node]:
 def may_round(fetches: list[Fetch]) -> bool:
     """Whether merging runs may change the last bit of a value.
 
-    The graph optimizer folds chains of arithmetic only where nobody else uses the links, so a link
-    that two of the merged runs share may be rounded otherwise than before.
+    The graph optimizer folds and reorders chains of arithmetic only where nobody else uses the
+    links. Two merged runs use links together where they compute the same thing of the same
+    variable or placeholder, also where the script writes it twice: equal operations become one.
     """
     reach = [set(beneath(*fetch.roots)) for fetch in fetches]
     for index, first in enumerate(reach):
         for second in reach[index + 1 :]:
-            shared = first & second
-            if _links(shared, first) or _links(shared, second):
+            shared = any(_is_leaf(node) for node in first & second)
+            if shared and (_has_chain(first) or _has_chain(second)):
                 return True
-    roots = [set(fetch.roots) for fetch in fetches]
     return any(
         root in reach[other]
-        for index, own in enumerate(roots)
-        for root in own
+        for index, fetch in enumerate(fetches)
+        for root in fetch.roots
         for other in range(len(fetches))
         if other != index
     )
 
 
-def _links(shared: set[Node], users: set[Node]) -> bool:
-    """Whether arithmetic of one run goes on from a shared result of arithmetic."""
+def _is_leaf(node: Node) -> bool:
+    return node.kind is Kind.VARIABLE or (node.kind is Kind.OP and not _tensors(node))
+
+
+def _tensors(node: Node) -> list[Node]:
+    return [value for value in map(plain, node.values) if value.kind is not Kind.CONSTANT]
+
+
+def _has_chain(nodes: set[Node]) -> bool:
+    """Whether arithmetic goes on from a result of arithmetic."""
     return any(
-        _is_arithmetic(user) and any(_is_arithmetic(plain(v)) and plain(v) in shared for v in values)
-        for user in users
-        if (values := user.values)
+        _is_arithmetic(node) and any(_is_arithmetic(value) for value in _tensors(node))
+        for node in nodes
     )
 
 
@@ -153,4 +160,3 @@ def _is_arithmetic(node: Node) -> bool:
     if node.kind is not Kind.OP or node.effect is None:
         return False
     return not node.effect.op or node.effect.op in _ARITHMETIC
-

@@ -134,7 +134,7 @@ class Tracer:
                 node.inputs.append(("", _unknown(name, why)))
                 continue
             value = self._binding(binding, name, self._frame_of(binding, frame))
-            node.inputs.append(("", self._with_additions(name, value, frame, self._uses(name))))
+            node.inputs.append(("", self._with_additions(name, value, frame, self._scopes.uses(name))))
 
     def _frame_of(self, binding: Binding, frame: Frame | None) -> Frame | None:
         """The frame that a binding belongs to: the current one only for its own function."""
@@ -226,17 +226,6 @@ class Tracer:
             and isinstance(self._source.parent(parent), ast.Call)
             and effect_of_method(parent.attr) is CallEffect.MUTATES
         )
-
-    def _uses(self, name: ast.Name) -> list[ast.Name]:
-        owner = self._scopes.of(name).owner(name.id)
-        return [
-            node
-            for node in ast.walk(self._source.tree)
-            if isinstance(node, ast.Name)
-            and node.id == name.id
-            and isinstance(node.ctx, ast.Load)
-            and self._scopes.of(node).owner(node.id) is owner
-        ]
 
     def _added_through(self, use: ast.expr) -> tuple[list[ast.expr], bool]:
         """What a use of a container adds to it, and whether that is all that it may do."""
@@ -406,12 +395,8 @@ class Tracer:
                 return [(call, None) for call in self._classes.instantiations(made)]
             return [(made, None)] if isinstance(made, ast.Call) else []
         found: list[tuple[ast.Call, Frame | None]] = []
-        for node in ast.walk(self._source.tree):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr == method.name
-            ):
+        for node in self._source.all(ast.Call):
+            if isinstance(node.func, ast.Attribute) and node.func.attr == method.name:
                 caller = self._source.function(node)
                 receiver = node.func.value
                 inner = isinstance(receiver, ast.Name) and self._classes.of_self(receiver)
@@ -505,7 +490,8 @@ class Tracer:
     def _method_call(self, call: ast.Call, func: ast.Attribute, frame: Frame | None) -> Node:
         receiver = self.trace(func.value, frame)
         if receiver.kind is Kind.OBJECT:
-            return self._api_call(call, f"{receiver.symbol}.{func.attr}", receiver, frame)
+            symbol = _method_of(receiver.symbol, func.attr)
+            return self._api_call(call, symbol, receiver, frame)
         if receiver.kind is Kind.VARIABLE:
             return self._api_call(call, f"Variable.{func.attr}", receiver, frame)
         if receiver.kind is Kind.OP and func.attr in _STATIC_ATTRIBUTES:
@@ -633,12 +619,12 @@ class Tracer:
     def _controls(self, expr: ast.AST, frame: Frame | None) -> list[Node]:
         """What has to run first, by the `control_dependencies` blocks around."""
         found = list(frame.controls) if frame else []
-        for outer in self._source.ancestors(expr):
-            if isinstance(outer, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-                break
-            if isinstance(outer, ast.With):
+        inner = expr
+        for outer in self._flow.enclosing(expr):
+            if isinstance(outer, ast.With) and inner in outer.body:
                 for item in outer.items:
                     found += self._control_inputs(item.context_expr, frame)
+            inner = outer
         return found
 
     def _control_inputs(self, manager: ast.expr, frame: Frame | None) -> list[Node]:
@@ -688,6 +674,13 @@ def _is_python(value: Node) -> bool:
                 return False
         return True
     return value.kind is Kind.CONSTANT
+
+
+def _method_of(maker: str, name: str) -> str:
+    """The symbol of a method of what a call made: of the class called, or the method's own class."""
+    owners = [maker, maker.rpartition(".")[0], "data.Iterator"]
+    symbols = [f"{owner}.{name}" for owner in owners if owner]
+    return next((s for s in symbols if effect_of(s, GRAPH_MODE) is not None), symbols[0])
 
 
 def _unknown(expr: ast.AST, why: str) -> Node:

@@ -64,8 +64,8 @@ class Names:
         """The names whose value the file reads somewhere."""
         return frozenset(
             node.id
-            for node in ast.walk(self._scopes.source.tree)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+            for node in self._scopes.source.all(ast.Name)
+            if isinstance(node.ctx, ast.Load)
         )
 
     def fresh(self, base: str, taken: Collection[str] = ()) -> str:
@@ -112,21 +112,15 @@ class Names:
     @cached_property
     def _patches(self) -> frozenset[str]:
         """The API paths that the file itself overwrites (`tf.Session = Fake`, `setattr(tf, ...)`)."""
-        patches = set()
-        for node in ast.walk(self._scopes.source.tree):
-            target: ast.AST | None = None
-            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-                target = node
-            elif (
-                isinstance(node, ast.Call)
-                and node.args
-                and self._path(node.func) in ("builtins.setattr", "builtins.delattr")
-            ):
-                target = node.args[0]
-            path = self._path(target) if target is not None else None
-            if path is not None:
-                patches.add(path)
-        return frozenset(patches)
+        source = self._scopes.source
+        targets: list[ast.AST] = [
+            node for node in source.all(ast.Attribute) if not isinstance(node.ctx, ast.Load)
+        ]
+        for call in source.all(ast.Call):
+            if isinstance(call.func, ast.Name) and call.func.id in ("setattr", "delattr"):
+                targets += call.args[:1]
+        patches = {self._path(target) for target in targets}
+        return frozenset(path for path in patches if path is not None)
 
 
 def _canonical(path: str) -> str:

@@ -24,7 +24,7 @@ class Kind(Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Node:
     """A value of the program that builds the graph. Two nodes are the same value only if identical."""
 
@@ -39,6 +39,9 @@ class Node:
     many: bool = False
     """Whether the expression may be evaluated more than once, each time making another value."""
     instance_of: ast.ClassDef | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.kind.value} {self.symbol} in line {getattr(self.expr, 'lineno', 0)}>"
 
     @property
     def values(self) -> list[Node]:

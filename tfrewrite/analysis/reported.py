@@ -9,7 +9,13 @@ from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect
 from tfrewrite.analysis.scopes import Scopes
 from tfrewrite.analysis.source import Source
 
-_SHOWING = ("builtins.print", "logging.", "matplotlib.pyplot.", "tensorflow.logging.", "sys.stdout.")
+_SHOWING = (
+    "builtins.print",
+    "logging.",
+    "matplotlib.pyplot.",
+    "tensorflow.logging.",
+    "sys.stdout.",
+)
 _COLLECTING = frozenset({"append", "extend"})
 
 
@@ -36,16 +42,10 @@ class Reports:
         if (owner, name.id) in seen:
             return None
         seen.add((owner, name.id))
-        for node in ast.walk(self._source.tree):
-            if (
-                isinstance(node, ast.Name)
-                and node.id == name.id
-                and isinstance(node.ctx, ast.Load)
-                and self._scopes.of(node).owner(node.id) is owner
-            ):
-                acting = self._use(node, seen)
-                if acting is not None:
-                    return acting
+        for use in self._scopes.uses(name):
+            acting = self._use(use, seen)
+            if acting is not None:
+                return acting
         return None
 
     def _use(self, use: ast.expr, seen: set[tuple[object, str]]) -> ast.AST | None:

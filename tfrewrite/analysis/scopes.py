@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 from tfrewrite.analysis.source import Source
 
@@ -105,11 +106,11 @@ class Scopes:
 
     def of(self, node: ast.AST) -> Scope:
         """The scope that a node is evaluated in."""
-        child = node
+        below = [node]
         for outer in self.source.ancestors(node):
-            if outer in self._scopes and not _evaluated_outside(outer, child):
+            if outer in self._scopes and not _evaluated_outside(outer, below):
                 return self._scopes[outer]
-            child = outer
+            below.append(outer)
         return self.module
 
     def inside(self, node: ScopeNode) -> Scope:
@@ -123,6 +124,20 @@ class Scopes:
         """Every binding of the variable that a name stands for; empty for builtins."""
         owner = self.of(name).owner(name.id)
         return owner.bindings.get(name.id, []) if owner else []
+
+    def uses(self, name: ast.Name) -> list[ast.Name]:
+        """Every place of the file that reads the variable that a name stands for."""
+        owner = self.of(name).owner(name.id)
+        same = self._loads.get(name.id, [])
+        return [use for use in same if self.of(use).owner(use.id) is owner]
+
+    @cached_property
+    def _loads(self) -> dict[str, list[ast.Name]]:
+        found: dict[str, list[ast.Name]] = {}
+        for node in self.source.all(ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                found.setdefault(node.id, []).append(node)
+        return found
 
     def _open(self, node: ScopeNode, parent: Scope | None) -> Scope:
         scope = self._scopes[node] = Scope(node, parent)
@@ -173,9 +188,12 @@ class Scopes:
                     scope.star_imports.append(node)
 
 
-def _evaluated_outside(scope: ast.AST, child: ast.AST) -> bool:
-    """Decorators, defaults, bases and a comprehension's first iterable belong to the scope around."""
-    return any(child is part for part in _outside_parts(scope))
+def _evaluated_outside(scope: ast.AST, below: list[ast.AST]) -> bool:
+    """Decorators, defaults, bases and a comprehension's first iterable belong to the scope around.
+
+    `below` leads from a node up to the scope.
+    """
+    return any(node is part for part in _outside_parts(scope) for node in below)
 
 
 def _outside_parts(node: ast.AST) -> list[ast.AST]:

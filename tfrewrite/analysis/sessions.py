@@ -52,12 +52,11 @@ class Sessions:
     def runs(self) -> dict[ast.Call, SessionRun]:
         """Every call of the file that runs the graph."""
         found = {}
-        for node in ast.walk(self._source.tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr in ("run", "eval"):
-                    run = self._run(node, node.func)
-                    if run is not None:
-                        found[node] = run
+        for node in self._source.all(ast.Call):
+            if isinstance(node.func, ast.Attribute) and node.func.attr in ("run", "eval"):
+                run = self._run(node, node.func)
+                if run is not None:
+                    found[node] = run
         return found
 
     def _run(self, call: ast.Call, func: ast.Attribute) -> SessionRun | None:
@@ -100,9 +99,8 @@ class Sessions:
     def _calls_of(self, function: ast.FunctionDef) -> list[ast.Call]:
         return [
             node
-            for node in ast.walk(self._source.tree)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
+            for node in self._source.all(ast.Call)
+            if isinstance(node.func, ast.Name)
             and [b.node for b in self._scopes.bindings(node.func)] == [function]
         ]
 
@@ -152,8 +150,8 @@ class Sessions:
         """The name of the file's one session, if that made itself the default for good."""
         made = [
             node
-            for node in ast.walk(self._source.tree)
-            if isinstance(node, ast.Call) and self._names.tf(node.func) in SESSIONS
+            for node in self._source.all(ast.Call)
+            if self._names.tf(node.func) in SESSIONS
         ]
         if len(made) != 1 or self._names.tf(made[0].func) != "InteractiveSession":
             return None

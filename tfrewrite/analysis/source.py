@@ -6,12 +6,14 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TypeVar, cast
 
 from tfrewrite.model import Span
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 Block = list[ast.stmt]
+Kind = TypeVar("Kind", bound=ast.AST)
 
 
 class Source:
@@ -22,6 +24,7 @@ class Source:
         self.tree = tree
         self._parents: dict[ast.AST, ast.AST] = {}
         self._blocks: dict[ast.stmt, tuple[Block, int]] = {}
+        self._kinds: dict[type[ast.AST], list[ast.AST]] = {}
         self._link(tree)
 
     def _link(self, root: ast.AST) -> None:
@@ -30,10 +33,15 @@ class Source:
             node = stack.pop()
             for child in ast.iter_child_nodes(node):
                 self._parents[child] = node
+                self._kinds.setdefault(type(child), []).append(child)
                 stack.append(child)
             for block in blocks_of(node):
                 for index, statement in enumerate(block):
                     self._blocks[statement] = (block, index)
+
+    def all(self, kind: type[Kind]) -> list[Kind]:
+        """Every node of a kind, in no particular order."""
+        return cast("list[Kind]", self._kinds.get(kind, []))
 
     @cached_property
     def _lines(self) -> list[str]:

@@ -21,7 +21,14 @@ _MULTIPLYING = frozenset(
     " math.multiply math.divide math.scalar_mul math.pow linalg.matmul".split()
 )
 _MINIMIZE_ARGUMENTS = {"self", "loss", "global_step", "var_list", "name"}
-_LOSS_ARGUMENTS = {"labels", "logits", "predictions", "onehot_labels", "multi_class_labels", "scope"}
+_LOSS_ARGUMENTS = {
+    "labels",
+    "logits",
+    "predictions",
+    "onehot_labels",
+    "multi_class_labels",
+    "scope",
+}
 _CLIPS = frozenset({"clip_by_value", "clip_by_norm", "clip_by_average_norm"})
 _TRAINABLE = frozenset({"trainable_variables"})
 

@@ -142,14 +142,24 @@ class MergedRun:
         before, after = self._call_around_fetches()
         line = f"{results} = {before}{fetches}{after}"
         span = self._source.span(self._head.statement)
-        if "\n" in line or span.column + len(line) <= _WIDTH or not before.endswith(".run("):
+        if "\n" in line or "\r" in line:
+            return self._without_margin(line)
+        if span.column + len(line) <= _WIDTH or not before.endswith(".run("):
             return line
-        indent = " " * 4
-        return f"{results} = {before}\n{self._margin()}{indent}{fetches}{after}"
+        indent = "\t" if "\t" in self._margin else "    "
+        return f"{results} = {before}\n{indent}{fetches}{after}"
 
+    @property
     def _margin(self) -> str:
         line = self._source.line(self._head.statement.lineno)
         return line[: len(line) - len(line.lstrip())]
+
+    def _without_margin(self, text: str) -> str:
+        """Takes the block's indentation off the lines that follow; it is put back when written."""
+        if any(_spans_lines(node) for node in ast.walk(self._head.statement)):
+            return text
+        first, *rest = text.splitlines(keepends=True)
+        return first + "".join(line.removeprefix(self._margin) for line in rest)
 
     def _call_around_fetches(self) -> tuple[str, str]:
         """The text of the new call before and after its fetches."""
@@ -163,3 +173,8 @@ class MergedRun:
         if session == DEFAULT_SESSION:
             session = f"{self._facts.names.alias}.get_default_session()"
         return f"{session}.run(", f"{feed})"
+
+
+def _spans_lines(node: ast.AST) -> bool:
+    """Whether a node is a string over several lines, in which indentation is text."""
+    return isinstance(node, (ast.Constant, ast.JoinedStr)) and node.lineno != node.end_lineno

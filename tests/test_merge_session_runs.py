@@ -1,0 +1,1058 @@
+"""TFR101: which runs of a step become one, and which must not."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rulebench import bench, leaves_alone, offers, refuses, rewrites
+
+from tfrewrite.codemods.merge_session_runs import MergeSessionRuns
+
+GRAPH = """\
+import contextlib
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 8])
+y = tf.placeholder(tf.int64, [None])
+w = tf.Variable(tf.truncated_normal([8, 4]))
+b = tf.Variable(tf.zeros([4]))
+hidden = tf.nn.relu(tf.matmul(x, w) + b)
+logits = tf.layers.dense(hidden, 3)
+loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
+accuracy = tf.reduce_mean(tf.cast(tf.equal(tf.argmax(logits, 1), y), tf.float32))
+train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+"""
+
+
+def step(body: str, graph: str = "", before: str = "", after: str = "") -> str:
+    """A training script: the graph, more of it, and a loop over batches with the given body."""
+    loop = "with tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n"
+    loop += textwrap.indent(textwrap.dedent(before), "    ")
+    loop += "    for images, labels in batches:\n"
+    loop += textwrap.indent(textwrap.dedent(body).removeprefix("\n"), "        ")
+    loop += textwrap.indent(textwrap.dedent(after), "    ")
+    return GRAPH + textwrap.dedent(graph) + loop
+
+
+READS = """
+    l = sess.run(loss, {x: images, y: labels})
+    a = sess.run(accuracy, {x: images, y: labels})
+"""
+
+TRAPS = [
+    leaves_alone(
+        "another feed",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            a = sess.run(accuracy, {x: test_images, y: labels})
+        """),
+    ),
+    leaves_alone(
+        "a feed with the same keys, one of them twice and in another order",
+        step("""
+            l = sess.run(loss, {x: images, x: labels})
+            a = sess.run(accuracy, {x: labels, x: images})
+        """),
+    ),
+    leaves_alone(
+        "a run under an if",
+        step("""
+            sess.run(train_op, {x: images, y: labels})
+            if step % 100 == 0:
+                l = sess.run(loss, {x: images, y: labels})
+                a = sess.run(accuracy, {x: images, y: labels})
+        """),
+    ),
+    leaves_alone("one run only", step("l = sess.run(loss, {x: images, y: labels})\n")),
+    leaves_alone(
+        "outside any loop, without a feed",
+        GRAPH + "sess = tf.Session()\nfirst = sess.run(w)\nsecond = sess.run(b)\n",
+    ),
+    leaves_alone(
+        "runs in a comprehension",
+        step("""
+            l = [sess.run(loss, {x: images, y: labels}) for _ in range(3)]
+            a = [sess.run(accuracy, {x: images, y: labels}) for _ in range(3)]
+        """),
+    ),
+    leaves_alone(
+        "something else that has a run method",
+        step("""
+            l = runner.run(loss, {x: images, y: labels})
+            a = runner.run(accuracy, {x: images, y: labels})
+        """),
+    ),
+    refuses(
+        "a TensorFlow that is not TensorFlow",
+        step(READS).replace("import tensorflow as tf", "import tensorflow\nimport fake as tf"),
+        reason="session-unknown",
+    ),
+    refuses(
+        "a session whose kind is not known",
+        step(READS).replace("tf.Session()", "make_session()"),
+        reason="session-unknown",
+    ),
+    refuses(
+        "a session with hooks",
+        step(READS).replace("tf.Session()", "tf.train.MonitoredTrainingSession()"),
+        reason="hooked-session",
+    ),
+    refuses(
+        "a session class that the script puts in TensorFlow's place",
+        step(READS, graph="tf.Session = Recorder\n"),
+        reason="session-unknown",
+    ),
+    refuses(
+        "a run with options of its own",
+        step("""
+            l = sess.run(loss, {x: images, y: labels}, options=trace, run_metadata=metadata)
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="run-options",
+    ),
+    refuses(
+        "a feed that is drawn anew",
+        step("""
+            l = sess.run(loss, {x: data.next_batch(), y: labels})
+            a = sess.run(accuracy, {x: data.next_batch(), y: labels})
+        """),
+        reason="feed-not-repeatable",
+    ),
+    refuses(
+        "a feed that the script's own function draws",
+        step(
+            """
+            l = sess.run(loss, fill())
+            a = sess.run(accuracy, fill())
+            """,
+            graph="""
+            def fill():
+                return {x: next(images), y: next(labels)}
+            """,
+        ),
+        reason="feed-not-repeatable",
+    ),
+    refuses(
+        "dropout beneath",
+        step(READS, graph="loss = tf.reduce_mean(tf.nn.dropout(loss * logits, 0.5))\n"),
+        reason="random-beneath",
+    ),
+    refuses(
+        "dropout in a function of the script",
+        step(
+            READS,
+            graph="""
+            def head(z):
+                with tf.name_scope("head"):
+                    return tf.layers.dropout(z, 0.5, training=True)
+            accuracy = tf.reduce_mean(head(logits))
+            """,
+        ),
+        reason="random-beneath",
+    ),
+    refuses(
+        "noise on one way through an if",
+        step(
+            READS,
+            graph="""
+            if noisy:
+                logits = logits + tf.random_normal([3])
+            accuracy = tf.reduce_mean(logits)
+            """,
+        ),
+        reason="random-beneath",
+    ),
+    refuses(
+        "noise put into a list of fetches",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            a = sess.run(extra, {x: images, y: labels})
+            """,
+            graph="""
+            extra = [accuracy]
+            extra.append(tf.random_uniform([]))
+            """,
+        ),
+        reason="random-beneath",
+    ),
+    refuses(
+        "noise put into a list by subscript",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            a = sess.run(extra, {x: images, y: labels})
+            """,
+            graph="extra = [accuracy]\nextra[0] = tf.random_uniform([])\n",
+        ),
+        reason="random-beneath",
+    ),
+    refuses(
+        "a list that another function may change",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            a = sess.run(extra, {x: images, y: labels})
+            """,
+            graph="extra = [accuracy]\nregister(extra)\n",
+        ),
+        reason="fetch-not-traced",
+    ),
+    refuses(
+        "an element of an iterator",
+        step(
+            READS,
+            graph="""
+            element = tf.data.Dataset.range(9).make_one_shot_iterator().get_next()
+            accuracy = tf.reduce_mean(logits) * tf.cast(element, tf.float32)
+            """,
+        ),
+        reason="iterator-beneath",
+    ),
+    refuses(
+        "a streaming metric",
+        step(READS, graph="_, accuracy = tf.metrics.accuracy(y, tf.argmax(logits, 1))\n"),
+        reason="writes-state",
+    ),
+    refuses(
+        "a counter by control dependency",
+        step(
+            READS,
+            graph="""
+            seen = tf.Variable(0)
+            with tf.control_dependencies([tf.assign_add(seen, 1)]):
+                accuracy = tf.identity(loss)
+            """,
+        ),
+        reason="writes-state",
+    ),
+    refuses(
+        "a counter by control dependency around the call of a function",
+        step(
+            READS,
+            graph="""
+            seen = tf.Variable(0)
+            def same(value):
+                return tf.identity(value)
+            with tf.control_dependencies([tf.assign_add(seen, 1)]):
+                accuracy = same(loss)
+            """,
+        ),
+        reason="writes-state",
+    ),
+    refuses(
+        "Python code beneath",
+        step(READS, graph="accuracy = tf.py_func(measure, [logits], tf.float32)\n"),
+        reason="fetch-not-traced",
+    ),
+    refuses(
+        "printing beneath",
+        step(READS, graph="accuracy = tf.Print(accuracy, [accuracy])\n"),
+        reason="host-effect-beneath",
+    ),
+    refuses(
+        "a fetch from another module",
+        step(READS, graph="from model import accuracy\n"),
+        reason="fetch-not-traced",
+    ),
+    refuses(
+        "a fetch by name",
+        step("""
+            l = sess.run("loss:0", {x: images, y: labels})
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="fetch-not-traced",
+    ),
+    refuses(
+        "all summaries of the graph",
+        step(READS, graph="accuracy = tf.summary.merge_all()\n"),
+        reason="fetch-not-traced",
+    ),
+    refuses(
+        "an operation made for the fetch",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            a = sess.run(tf.argmax(logits, 1), {x: images, y: labels})
+        """),
+        reason="fetch-builds-graph",
+    ),
+    refuses(
+        "a fetch that a global statement may replace",
+        step(
+            READS,
+            graph="""
+            def rebuild():
+                global accuracy
+                accuracy = tf.random_normal([])
+            """,
+        ),
+        reason=("fetch-not-traced",),
+        shapes=("crlf", "tabs"),
+    ),
+    refuses(
+        "the fed array changed in place between the runs",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            images[0] = 0
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="feed-changes",
+    ),
+    refuses(
+        "the fed array changed through another name",
+        step("""
+            view = images
+            l = sess.run(loss, {x: images, y: labels})
+            view += 1
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="feed-changes",
+    ),
+    refuses(
+        "the fed array shuffled",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            np.random.shuffle(images)
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="feed-changes",
+    ),
+    refuses(
+        "the fed array written by numpy's output argument",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            np.add(images, 1, out=images)
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="call-between",
+    ),
+    refuses(
+        "the same, by position",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            np.exp(images, images)
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="call-between",
+    ),
+    refuses(
+        "the feed dict gets another entry",
+        step("""
+            fd = {x: images, y: labels}
+            l = sess.run(loss, fd)
+            fd[x] = test_images
+            a = sess.run(accuracy, fd)
+        """),
+        reason="feed-changes",
+    ),
+    refuses(
+        "the feed dict is bound anew",
+        step("""
+            fd = {x: images, y: labels}
+            l = sess.run(loss, fd)
+            fd = {x: test_images, y: labels}
+            a = sess.run(accuracy, fd)
+        """),
+        reason="rebound-between",
+    ),
+    refuses(
+        "a feed that the first result takes part in",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            images = images + l
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="rebound-between",
+    ),
+    refuses(
+        "the first run's result is the second run's feed",
+        step(
+            """
+            images = sess.run(hidden, {x: images})
+            again = sess.run(logits, {x: images})
+            """
+        ),
+        reason="rebound-between",
+    ),
+    refuses(
+        "an unknown call between",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            callback(l)
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="call-between",
+    ),
+    refuses(
+        "a function of the script that runs the graph",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            note(l)
+            a = sess.run(accuracy, {x: images, y: labels})
+            """,
+            graph="""
+            def note(value):
+                tf.get_default_session().run(train_op)
+            """,
+        ),
+        reason="call-between",
+    ),
+    refuses(
+        "a generator that is looped over between",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            n = sum(steps)
+            a = sess.run(accuracy, {x: images, y: labels})
+            """,
+            graph="""
+            def walk():
+                yield sess.run(train_op)
+            steps = walk()
+            """,
+        ),
+        reason="call-between",
+    ),
+    refuses(
+        "printing an object that knows how to print itself",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            print(spy)
+            a = sess.run(accuracy, {x: images, y: labels})
+            """,
+            graph="""
+            class Spy:
+                def __str__(self):
+                    return str(sess.run(train_op))
+            spy = Spy()
+            """,
+        ),
+        reason="call-between",
+    ),
+    refuses(
+        "a variable loaded between",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            w.load(best, sess)
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="call-between",
+    ),
+    refuses(
+        "an update with another feed between",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            sess.run(train_op, {x: other, y: labels})
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="run-between",
+    ),
+    refuses(
+        "the loop may be left between",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            if np.isnan(l):
+                break
+            sess.run(train_op, {x: images, y: labels})
+        """),
+        reason="jump-between",
+    ),
+    refuses(
+        "an assertion between",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            assert l < 10
+            sess.run(train_op, {x: images, y: labels})
+        """),
+        reason="jump-between",
+    ),
+    refuses(
+        "a generator that hands the value out between",
+        GRAPH
+        + textwrap.dedent("""
+            def train(batches):
+                with tf.Session() as sess:
+                    for images, labels in batches:
+                        l = sess.run(loss, {x: images, y: labels})
+                        yield l
+                        sess.run(train_op, {x: images, y: labels})
+        """),
+        reason="jump-between",
+    ),
+    refuses(
+        "exceptions that are caught",
+        step("""
+            try:
+                l = sess.run(loss, {x: images, y: labels})
+                a = sess.run(accuracy, {x: images, y: labels})
+            except Exception:
+                print(l)
+        """),
+        reason="inside-try",
+    ),
+    refuses(
+        "exceptions that a with statement swallows",
+        step("""
+            with contextlib.suppress(Exception):
+                l = sess.run(loss, {x: images, y: labels})
+                a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="inside-try",
+    ),
+    refuses(
+        "two updates",
+        step(
+            """
+            sess.run(train_op, {x: images, y: labels})
+            sess.run(second, {x: images, y: labels})
+            """,
+            graph="second = tf.train.AdamOptimizer(0.1).minimize(accuracy + loss)\n",
+        ),
+        reason="two-updates",
+    ),
+    refuses(
+        "weight decay is not on the way of the gradient that the update waits for",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            """,
+            graph="""
+            loss = loss + 0.1 * tf.nn.l2_loss(w)
+            train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+            """,
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "a loss that is linear in its last layer",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            """,
+            graph="""
+            loss = tf.reduce_mean(logits)
+            train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+            """,
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "a read of a weight beside the loss",
+        step("""
+            before = sess.run(w, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+        """),
+        reason="races-with-update",
+    ),
+    refuses(
+        "a view of a weight is still the weight",
+        step(
+            """
+            l = sess.run(loss, {x: images})
+            sess.run(train_op, {x: images})
+            """,
+            graph="""
+            loss = tf.nn.l2_loss(tf.reshape(w, [-1]))
+            train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+            """,
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "a second tower over the same weights",
+        step(
+            """
+            l = sess.run(other, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            """,
+            graph="other = tf.reduce_mean(tf.matmul(tf.nn.tanh(x), w) + b)\n",
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "a path that the gradient is stopped on",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            """,
+            graph="""
+            target = tf.reduce_mean(tf.stop_gradient(tf.abs(tf.matmul(x, w))))
+            loss = tf.reduce_mean(tf.square(tf.layers.dense(hidden, 4))) + target
+            train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+            """,
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "a factor of zero folds the dependency away",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            """,
+            graph="""
+            loss = 0.0 * loss
+            train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+            """,
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "another loss than the one that is minimised",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            """,
+            graph="""
+            old = loss
+            loss = tf.reduce_mean(tf.square(tf.layers.dense(hidden, 1)))
+            """,
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "gradients with the wrong variables",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            """,
+            graph="""
+            grads = tf.gradients(loss, [w, b])
+            train_op = tf.train.GradientDescentOptimizer(0.1).apply_gradients(zip(grads, [b, w]))
+            """,
+        ),
+        reason=("writes-state",),
+    ),
+    refuses(
+        "updates beside the update",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            """,
+            graph="""
+            with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+                train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+            """,
+        ),
+        reason="update-not-traced",
+    ),
+    refuses(
+        "a graph that is rewired afterwards",
+        step(
+            READS, graph="import tensorflow.contrib.graph_editor as ge\nge.swap_ts(loss, logits)\n"
+        ),
+        reason="graph-surgery",
+    ),
+    refuses(
+        "a metric after the update that ends the training",
+        step("""
+            sess.run(train_op, {x: images, y: labels})
+            a = sess.run(accuracy, {x: images, y: labels})
+            if a > 0.9:
+                break
+        """),
+        reason="value-acts",
+        allow=("shifted",),
+    ),
+    refuses(
+        "a metric after the update that a caller gets",
+        GRAPH
+        + textwrap.dedent("""
+            def train(images, labels):
+                with tf.Session() as sess:
+                    sess.run(train_op, {x: images, y: labels})
+                    return sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="value-acts",
+        allow=("shifted",),
+    ),
+    refuses(
+        "a metric that decides by way of a list",
+        step(
+            """
+            sess.run(train_op, {x: images, y: labels})
+            a = sess.run(accuracy, {x: images, y: labels})
+            history.append(a)
+            if np.mean(history) > 0.9:
+                break
+            """,
+            before="history = []\n",
+        ),
+        reason="value-acts",
+        allow=("shifted",),
+    ),
+]
+
+REWRITES = [
+    rewrites(
+        "two reads",
+        step(READS),
+        step("l, a = sess.run([loss, accuracy], {x: images, y: labels})\n"),
+        contract="exact",
+    ),
+    rewrites(
+        "one beneath the other may be folded in another way",
+        step("""
+            z = sess.run(logits, {x: images})
+            h = sess.run(hidden, {x: images})
+        """),
+        step("z, h = sess.run([logits, hidden], {x: images})\n"),
+        contract="rounding",
+    ),
+    rewrites(
+        "the update alone, then all that is read after it",
+        step("""
+            sess.run(train_op, feed_dict={x: images, y: labels})
+            l = sess.run(loss, feed_dict={x: images, y: labels})
+            a = sess.run(accuracy, feed_dict={x: images, y: labels})
+            print(l, a)
+        """),
+        step("""
+            sess.run(train_op, feed_dict={x: images, y: labels})
+            l, a = sess.run([loss, accuracy], feed_dict={x: images, y: labels})
+            print(l, a)
+        """),
+        contract="exact",
+    ),
+    rewrites(
+        "the loss first, then the update that minimises it",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+        """),
+        step("l, _ = sess.run([loss, train_op], {x: images, y: labels})\n"),
+        contract="rounding",
+    ),
+    rewrites(
+        "a clipped update",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            """,
+            graph="""
+            optimizer = tf.train.AdamOptimizer(0.1)
+            pairs = [(tf.clip_by_value(g, -1.0, 1.0), v) for g, v in optimizer.compute_gradients(loss)]
+            train_op = optimizer.apply_gradients(pairs)
+            """,
+        ),
+        step(
+            "l, _ = sess.run([loss, train_op], {x: images, y: labels})\n",
+            graph="""
+            optimizer = tf.train.AdamOptimizer(0.1)
+            pairs = [(tf.clip_by_value(g, -1.0, 1.0), v) for g, v in optimizer.compute_gradients(loss)]
+            train_op = optimizer.apply_gradients(pairs)
+            """,
+        ),
+        contract="rounding",
+    ),
+    offers(
+        "a metric after the update",
+        step("""
+            sess.run(train_op, {x: images, y: labels})
+            a = sess.run(accuracy, {x: images, y: labels})
+            print("accuracy", a)
+        """),
+        contract="shifted",
+        changes="before the update",
+    ),
+    rewrites(
+        "a metric after the update, where that is allowed",
+        step("""
+            _, l = sess.run([train_op, loss], {x: images, y: labels})
+            a = sess.run(accuracy, {x: images, y: labels})
+            print("accuracy %.2f" % a, l)
+        """),
+        step("""
+            _, l, a = sess.run([train_op, loss, accuracy], {x: images, y: labels})
+            print("accuracy %.2f" % a, l)
+        """),
+        contract="shifted",
+        allow=("shifted",),
+    ),
+    rewrites(
+        "comments go with their lines",
+        step("""
+            # how wrong
+            l = sess.run(loss, {x: images, y: labels})  # a number
+            # how right
+            a = sess.run(accuracy, {x: images, y: labels})  # another
+            print(a)
+        """),
+        step("""
+            # how wrong
+            # how right
+            # another
+            l, a = sess.run([loss, accuracy], {x: images, y: labels})  # a number
+            print(a)
+        """),
+        contract="exact",
+    ),
+    rewrites(
+        "printing between does not matter",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            print("loss", l)
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        step("""
+            l, a = sess.run([loss, accuracy], {x: images, y: labels})
+            print("loss", l)
+        """),
+        contract="exact",
+    ),
+    rewrites(
+        "a result whose name is in use until then",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            print("accuracy of the step before", a)
+            a = sess.run(accuracy, {x: images, y: labels})
+        """,
+            before="a = 0.0\n",
+        ),
+        step(
+            """
+            l, accuracy_value = sess.run([loss, accuracy], {x: images, y: labels})
+            print("accuracy of the step before", a)
+            a = accuracy_value
+        """,
+            before="a = 0.0\n",
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "the same name for both results",
+        step("""
+            v = sess.run(loss, {x: images, y: labels})
+            print(v)
+            v = sess.run(accuracy, {x: images, y: labels})
+            print(v)
+        """),
+        step("""
+            v, accuracy_value = sess.run([loss, accuracy], {x: images, y: labels})
+            print(v)
+            v = accuracy_value
+            print(v)
+        """),
+        contract="exact",
+    ),
+    rewrites(
+        "runs inside other expressions",
+        step(
+            """
+            total += sess.run(loss, {x: images, y: labels})
+            print("%.3f" % sess.run(accuracy, {x: images, y: labels}))
+        """,
+            before="total = 0.0\n",
+        ),
+        step(
+            """
+            loss_value, accuracy_value = sess.run([loss, accuracy], {x: images, y: labels})
+            total += loss_value
+            print("%.3f" % accuracy_value)
+        """,
+            before="total = 0.0\n",
+        ),
+        contract="exact",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "two runs in one statement",
+        step('print("loss", sess.run(loss, feed), "accuracy", sess.run(accuracy, feed))\n'),
+        step("""
+            loss_value, accuracy_value = sess.run([loss, accuracy], feed)
+            print("loss", loss_value, "accuracy", accuracy_value)
+        """),
+        contract="exact",
+    ),
+    rewrites(
+        "a subscripted result",
+        step("""
+            l = sess.run([loss], {x: images, y: labels})[0]
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        step("""
+            results, a = sess.run([[loss], accuracy], {x: images, y: labels})
+            l = results[0]
+        """),
+        contract="exact",
+    ),
+    rewrites(
+        "lists of fetches are taken apart, single results of lists are not",
+        step("""
+            l, z = sess.run([loss, hidden], {x: images, y: labels})
+            both = sess.run([accuracy, w], {x: images, y: labels})
+        """),
+        step("""
+            l, z, both = sess.run([loss, hidden, [accuracy, w]], {x: images, y: labels})
+        """),
+        contract="rounding",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "a dict of fetches, and a feed written in another order",
+        step("""
+            out = sess.run({"loss": loss}, feed_dict={x: images, y: labels})
+            a = sess.run(fetches=accuracy, feed_dict={y: labels, x: images})
+        """),
+        step("""
+            out, a = sess.run([{"loss": loss}, accuracy], feed_dict={x: images, y: labels})
+        """),
+        contract="exact",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "eval beside run",
+        step("""
+            l = loss.eval(feed_dict={x: images, y: labels})
+            a = sess.run(accuracy, feed_dict={x: images, y: labels})
+        """),
+        step("l, a = sess.run([loss, accuracy], feed_dict={x: images, y: labels})\n"),
+        contract="exact",
+    ),
+    rewrites(
+        "the default session has no name",
+        step("""
+            l = loss.eval({x: images, y: labels})
+            a = accuracy.eval({x: images, y: labels})
+        """)
+        .replace(" as sess", "")
+        .replace("sess.run(tf.g", "tf.get_default_session().run(tf.g"),
+        step("""
+            l, a = tf.get_default_session().run(
+                [loss, accuracy], feed_dict={x: images, y: labels})
+        """)
+        .replace(" as sess", "")
+        .replace("sess.run(tf.g", "tf.get_default_session().run(tf.g"),
+        contract="exact",
+        shapes=("main", "tabs"),
+    ),
+    rewrites(
+        "a name that somebody reads is not thrown away into",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            print(_("done"))
+        """),
+        step("""
+            l, train_op_value = sess.run([loss, train_op], {x: images, y: labels})
+            print(_("done"))
+        """),
+        contract="rounding",
+    ),
+    rewrites(
+        "a read with another feed may be passed",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            v = sess.run(loss, {x: test_images, y: test_labels})
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        step("""
+            l, a = sess.run([loss, accuracy], {x: images, y: labels})
+            v = sess.run(loss, {x: test_images, y: test_labels})
+        """),
+        contract="exact",
+    ),
+    rewrites(
+        "a call over several lines keeps its lines",
+        step("""
+            l = sess.run(loss, feed_dict={
+                x: images,  # scaled
+                y: labels,
+            })
+            a = sess.run(accuracy, feed_dict={
+                x: images,
+                y: labels,
+            })
+        """),
+        step("""
+            l, a = sess.run([loss, accuracy], feed_dict={
+                x: images,  # scaled
+                y: labels,
+            })
+        """),
+        contract="exact",
+    ),
+    rewrites(
+        "sessions and tensors on self",
+        GRAPH.split("x = tf")[0]
+        + textwrap.dedent("""
+        class Model:
+            def __init__(self):
+                self.x = tf.placeholder(tf.float32, [None, 8])
+                self.out = tf.layers.dense(self.x, 3)
+                self.low = tf.reduce_min(self.out)
+                self.high = tf.reduce_max(self.out)
+                self.sess = tf.Session()
+
+            def scan(self, batches):
+                for images in batches:
+                    low = self.sess.run(self.low, {self.x: images})
+                    high = self.sess.run(self.high, {self.x: images})
+                    print(low, high)
+        """),
+        GRAPH.split("x = tf")[0]
+        + textwrap.dedent("""
+        class Model:
+            def __init__(self):
+                self.x = tf.placeholder(tf.float32, [None, 8])
+                self.out = tf.layers.dense(self.x, 3)
+                self.low = tf.reduce_min(self.out)
+                self.high = tf.reduce_max(self.out)
+                self.sess = tf.Session()
+
+            def scan(self, batches):
+                for images in batches:
+                    low, high = self.sess.run([self.low, self.high], {self.x: images})
+                    print(low, high)
+        """),
+        contract="exact",
+    ),
+    rewrites(
+        "a session that callers pass",
+        GRAPH
+        + textwrap.dedent("""
+        def measure(sess, feed):
+            l = sess.run(loss, feed)
+            a = sess.run(accuracy, feed)
+            return l, a
+
+        with tf.Session() as session:
+            measure(session, {x: images, y: labels})
+        """),
+        GRAPH
+        + textwrap.dedent("""
+        def measure(sess, feed):
+            l, a = sess.run([loss, accuracy], feed)
+            return l, a
+
+        with tf.Session() as session:
+            measure(session, {x: images, y: labels})
+        """),
+        contract="exact",
+    ),
+    rewrites(
+        "a long line is broken after the bracket",
+        step("""
+            loss_of_this_batch = sess.run(loss, feed_dict={x: images, y: labels})
+            accuracy_of_this_batch = sess.run(accuracy, feed_dict={x: images, y: labels})
+        """),
+        step("""
+            loss_of_this_batch, accuracy_of_this_batch = sess.run(
+                [loss, accuracy], feed_dict={x: images, y: labels})
+        """),
+        contract="exact",
+    ),
+]
+
+test_merge_session_runs = bench(MergeSessionRuns, *TRAPS, *REWRITES)
