@@ -71,6 +71,7 @@ class MergeSessionRuns(Rule):
         "races-with-update": "Nothing makes the update wait until the value has been read.",
         "value-acts": "The value decides something, so it must not come from before the update.",
         "feed-not-repeatable": "Evaluating the feed again gives something else, or does something.",
+        "feed-not-traced": "The feed may replace a value on the way from the loss to the update.",
         "feed-changes": "The fed or fetched objects may change between the runs.",
         "rebound-between": "A name that a run uses gets another value between the runs.",
         "run-between": "Another run stands between.",
@@ -267,6 +268,10 @@ class _Step:
         return obstacle
 
     def _race(self, group: list[Part], update: Update) -> Obstacle | None:
+        feed = group[0].run.feed
+        if feed is not None and not self._facts.feeds.only_placeholders(feed):
+            message = "it cannot be told that only placeholders are fed, which cuts no edge"
+            return Obstacle("feed-not-traced", message)
         for part in group:
             for root in self._fetches[part].roots:
                 if not read_before(root, update):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 
 from rulebench import bench, leaves_alone, offers, refuses, rewrites
-
 from tfrewrite.codemods.merge_session_runs import MergeSessionRuns
 
 GRAPH = """\
@@ -604,6 +603,14 @@ TRAPS = [
         reason="races-with-update",
     ),
     refuses(
+        "a feed that cuts the graph between the loss and the weights",
+        step("""
+            l = sess.run(loss, {x: images, y: labels, logits: scores})
+            sess.run(train_op, {x: images, y: labels, logits: scores})
+        """),
+        reason="feed-not-traced",
+    ),
+    refuses(
         "another loss than the one that is minimised",
         step(
             """
@@ -730,6 +737,35 @@ REWRITES = [
             sess.run(train_op, {x: images, y: labels})
         """),
         step("l, _ = sess.run([loss, train_op], {x: images, y: labels})\n"),
+        contract="rounding",
+    ),
+    rewrites(
+        "a target that the same weights make is read before the gate as well",
+        step(
+            """
+            fd = {x: images}
+            fd[y] = labels
+            l = sess.run(loss, fd)
+            sess.run(train_op, fd)
+            """,
+            graph="""
+            target = tf.stop_gradient(tf.matmul(x, w))
+            loss = tf.reduce_mean(tf.square(tf.layers.dense(hidden, 4) - target))
+            train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+            """,
+        ),
+        step(
+            """
+            fd = {x: images}
+            fd[y] = labels
+            l, _ = sess.run([loss, train_op], fd)
+            """,
+            graph="""
+            target = tf.stop_gradient(tf.matmul(x, w))
+            loss = tf.reduce_mean(tf.square(tf.layers.dense(hidden, 4) - target))
+            train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+            """,
+        ),
         contract="rounding",
     ),
     rewrites(
@@ -985,7 +1021,7 @@ REWRITES = [
     ),
     rewrites(
         "sessions and tensors on self",
-        GRAPH.split("x = tf")[0]
+        GRAPH.split("x = tf", maxsplit=1)[0]
         + textwrap.dedent("""
         class Model:
             def __init__(self):
@@ -1001,7 +1037,7 @@ REWRITES = [
                     high = self.sess.run(self.high, {self.x: images})
                     print(low, high)
         """),
-        GRAPH.split("x = tf")[0]
+        GRAPH.split("x = tf", maxsplit=1)[0]
         + textwrap.dedent("""
         class Model:
             def __init__(self):

@@ -109,11 +109,7 @@ class Classes:
 
     def instantiations(self, cls: ast.ClassDef) -> list[ast.Call]:
         """Every call of the file that makes an object of a class."""
-        return [
-            node
-            for node in self._source.all(ast.Call)
-            if self.defined(node.func) is cls
-        ]
+        return [node for node in self._source.all(ast.Call) if self.defined(node.func) is cls]
 
     def _subclasses(self, cls: ast.ClassDef) -> set[ast.ClassDef]:
         return {c for c in self._all if c is not cls and cls in (self.family(c) or ())}

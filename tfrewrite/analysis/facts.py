@@ -7,6 +7,8 @@ from functools import cached_property
 
 from tfrewrite.analysis.classes import Classes
 from tfrewrite.analysis.element_code import ElementCode
+from tfrewrite.analysis.containers import Containers
+from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
@@ -21,7 +23,6 @@ from tfrewrite.analysis.seeds import Seeds
 from tfrewrite.analysis.sessions import Sessions
 from tfrewrite.analysis.source import Source
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
-
 
 _SURGERY = (
     "graph_editor",
@@ -82,9 +83,21 @@ class Facts:
         return Classes(self.source, self.scopes, self.names, self.flow)
 
     @cached_property
+    def containers(self) -> Containers:
+        """What becomes of lists and dicts."""
+        return Containers(self.source, self.scopes, self.names, self.classes)
+
+    @cached_property
+    def feeds(self) -> Feeds:
+        """What runs are fed with."""
+        return Feeds(self.source, self.scopes, self.graph, self.containers)
+
+    @cached_property
     def graph(self) -> Tracer:
         """Which TensorFlow calls a value is made of."""
-        return Tracer(self.source, self.scopes, self.names, self.flow, self.classes)
+        return Tracer(
+            self.source, self.scopes, self.names, self.flow, self.classes, self.containers
+        )
 
     @cached_property
     def sessions(self) -> Sessions:

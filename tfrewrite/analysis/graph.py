@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tfrewrite.analysis.classes import Classes, Method, Store
+from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.flow import Flow, evaluated
 from tfrewrite.analysis.names import Names
@@ -54,7 +55,13 @@ class Tracer:
     """Follows expressions of one file to the values that they build."""
 
     def __init__(
-        self, source: Source, scopes: Scopes, names: Names, flow: Flow, classes: Classes
+        self,
+        source: Source,
+        scopes: Scopes,
+        names: Names,
+        flow: Flow,
+        classes: Classes,
+        containers: Containers,
     ) -> None:
         self._source = source
         self._scopes = scopes
@@ -65,7 +72,7 @@ class Tracer:
         self._attributes: dict[tuple[Node, str], Node] = {}
         self._frames: dict[tuple[Node, Method], Frame] = {}
         self._selves: dict[ast.ClassDef, Node] = {}
-        self._checking: set[Method] = set()
+        self._containers = containers
         self._elements: dict[tuple[Node, int | None], Node] = {}
 
     def trace(self, expr: ast.expr, frame: Frame | None = None) -> Node:
@@ -134,7 +141,9 @@ class Tracer:
                 node.inputs.append(("", _unknown(name, why)))
                 continue
             value = self._binding(binding, name, self._frame_of(binding, frame))
-            node.inputs.append(("", self._with_additions(name, value, frame, self._scopes.uses(name))))
+            node.inputs.append(
+                ("", self._with_additions(name, value, frame, self._scopes.uses(name)))
+            )
 
     def _frame_of(self, binding: Binding, frame: Frame | None) -> Frame | None:
         """The frame that a binding belongs to: the current one only for its own function."""
@@ -205,92 +214,16 @@ class Tracer:
         container = value.kind is Kind.STRUCTURE
         added: list[ast.expr] = []
         for use in uses:
-            more, known = self._added_through(use)
-            if not known and (container or self._changes(use)):
+            more, known = self._containers.added_through(use)
+            if not known and (container or self._containers.changes(use)):
                 why = f"`{self._text(name)}`, which is changed in line {use.lineno}"
                 return _unknown(name, why)
-            added += more if container or self._changes(use) else []
+            added += more if container or self._containers.changes(use) else []
         if not added:
             return value
         inputs = [*value.inputs] if container else [("", value)]
         inputs += [("", self.trace(expr, frame)) for expr in added]
         return Node(Kind.STRUCTURE, name, inputs=inputs, many=value.many)
-
-    def _changes(self, use: ast.expr) -> bool:
-        """Whether a use changes an object as only a container can be changed."""
-        parent = self._source.parent(use)
-        if isinstance(parent, ast.Subscript):
-            return parent.value is use and not isinstance(parent.ctx, ast.Load)
-        return (
-            isinstance(parent, ast.Attribute)
-            and isinstance(self._source.parent(parent), ast.Call)
-            and effect_of_method(parent.attr) is CallEffect.MUTATES
-        )
-
-    def _added_through(self, use: ast.expr) -> tuple[list[ast.expr], bool]:
-        """What a use of a container adds to it, and whether that is all that it may do."""
-        parent = self._source.parent(use)
-        if isinstance(parent, ast.Attribute):
-            call = self._source.parent(parent)
-            if not (isinstance(call, ast.Call) and call.func is parent):
-                return [], False
-            if parent.attr in ("append", "extend", "insert", "update", "add"):
-                return [*call.args, *(k.value for k in call.keywords)], True
-            return [], effect_of_method(parent.attr) is CallEffect.PURE
-        if isinstance(parent, ast.Subscript) and parent.value is use:
-            if isinstance(parent.ctx, ast.Load):
-                return [], not self._changes(parent)
-            statement = self._source.statement(parent)
-            return ([statement.value], True) if isinstance(statement, ast.Assign) else ([], False)
-        if isinstance(parent, (ast.List, ast.Tuple)) and isinstance(parent.ctx, ast.Load):
-            return self._added_through(parent)
-        if isinstance(parent, (ast.Call, ast.keyword)):
-            call = parent if isinstance(parent, ast.Call) else self._source.parent(parent)
-            return [], isinstance(call, ast.Call) and self._keeps(call, use)
-        return [], isinstance(
-            parent, (ast.For, ast.comprehension, ast.BinOp, ast.Compare, ast.Return)
-        )
-
-    def _keeps(self, call: ast.Call, container: ast.expr) -> bool:
-        """Whether a call leaves a container that is passed to it as it is."""
-        path = self._names.dotted(call.func)
-        if path is not None:
-            known = effect_of_path(path) in (CallEffect.PURE, CallEffect.HOST)
-            return known or path.startswith("tensorflow.")
-        function = self._called(call)
-        if function is not None:
-            return self._parameter_kept(call, container, function)
-        return isinstance(call.func, ast.Attribute) and call.func.attr in (
-            "run", "minimize", "apply_gradients", "compute_gradients",
-        )  # fmt: skip
-
-    def _called(self, call: ast.Call) -> Method | None:
-        """The function or method of this file that a call runs."""
-        if isinstance(call.func, ast.Name):
-            return self._function(call.func)
-        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
-            cls = self._classes.of_self(call.func.value)
-            return self._classes.method(cls, call.func.attr) if cls else None
-        return None
-
-    def _parameter_kept(self, call: ast.Call, container: ast.expr, function: Method) -> bool:
-        """Whether a function only reads the parameter that a container is given for."""
-        if container not in call.args or function in self._checking:
-            return function in self._checking
-        offset = 1 if isinstance(call.func, ast.Attribute) else 0
-        position = call.args.index(container) + offset
-        parameters = [*function.args.posonlyargs, *function.args.args]
-        if position >= len(parameters):
-            return False
-        self._checking.add(function)
-        name = parameters[position].arg
-        kept = all(
-            self._added_through(use) == ([], True)
-            for use in ast.walk(function)
-            if isinstance(use, ast.Name) and use.id == name and isinstance(use.ctx, ast.Load)
-        )
-        self._checking.discard(function)
-        return kept
 
     # Attributes and subscripts
 
@@ -461,7 +394,7 @@ class Tracer:
             many = self._repeated(call, frame)
             return Node(Kind.INSTANCE, call, instance_of=cls, many=many)
         if isinstance(call.func, ast.Name):
-            function = self._function(call.func)
+            function = self._scopes.function(call.func)
             if function is not None:
                 return self._inline(call, function, frame, None)
             receiver = self.trace(call.func, frame)
@@ -470,12 +403,6 @@ class Tracer:
         elif isinstance(call.func, ast.Attribute):
             return self._method_call(call, call.func, frame)
         return _unknown(call, f"the call `{self._text(call.func)}(...)`")
-
-    def _function(self, name: ast.Name) -> ast.FunctionDef | None:
-        bindings = self._scopes.bindings(name)
-        if len(bindings) == 1 and isinstance(bindings[0].node, ast.FunctionDef):
-            return bindings[0].node
-        return None
 
     def _library_call(self, call: ast.Call, path: str, frame: Frame | None) -> Node:
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -592,7 +519,7 @@ class Tracer:
                     returned.append(self.trace(node.value, frame))
         return self._join(expr, returned) if returned else Node(Kind.CONSTANT, expr)
 
-    def _bind(self, inner: Frame, call: ast.Call, outer: Frame | None, skip_first: bool) -> None:
+    def _bind(self, inner: Frame, call: ast.Call, outer: Frame | None, *, skip_first: bool) -> None:
         """Gives the arguments of a call to the parameters of the function called."""
         arguments = inner.function.args if isinstance(inner.function, ast.FunctionDef) else None
         if arguments is None or any(isinstance(a, ast.Starred) for a in call.args):

@@ -109,7 +109,7 @@ class Moves:
             for inner in ast.walk(current):
                 if isinstance(inner, ast.Name):
                     seen.add(inner.id)
-                function = self._function(inner) if isinstance(inner, ast.Call) else None
+                function = self._called(inner)
                 if function is not None and function not in visited:
                     visited.add(function)
                     stack.append(function)
@@ -201,7 +201,7 @@ class Moves:
         if path is not None:
             loops = path in CONSUMING and not all(self._iterable(a) for a in call.args)
             return CallEffect.UNKNOWN if loops else effect_of_path(path)
-        function = self._function(call)
+        function = self._called(call)
         if function is not None:
             return self._own_function(function, depth)
         if isinstance(call.func, ast.Attribute):
@@ -212,12 +212,10 @@ class Moves:
         """Whether looping over a value runs no code but what is written here."""
         return isinstance(expr, ast.GeneratorExp) or self._is_plain(expr)
 
-    def _function(self, call: ast.Call) -> ast.FunctionDef | None:
-        if not isinstance(call.func, ast.Name):
-            return None
-        bindings = self._scopes.bindings(call.func)
-        if len(bindings) == 1 and isinstance(bindings[0].node, ast.FunctionDef):
-            return bindings[0].node
+    def _called(self, node: ast.AST) -> ast.FunctionDef | None:
+        """The function of this file that a node calls, if it is such a call."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return self._scopes.function(node.func)
         return None
 
     def _own_function(self, function: ast.FunctionDef, depth: int) -> CallEffect:

@@ -63,9 +63,7 @@ class Names:
     def read(self) -> frozenset[str]:
         """The names whose value the file reads somewhere."""
         return frozenset(
-            node.id
-            for node in self._scopes.source.all(ast.Name)
-            if isinstance(node.ctx, ast.Load)
+            node.id for node in self._scopes.source.all(ast.Name) if isinstance(node.ctx, ast.Load)
         )
 
     def fresh(self, base: str, taken: Collection[str] = ()) -> str:

@@ -78,9 +78,9 @@ class Reports:
                 return None
             elif isinstance(parent, ast.Expr):
                 return None
-            elif not isinstance(parent, _PASSING):
-                return use
-            elif isinstance(parent, ast.Subscript) and node is not parent.value:
+            elif not isinstance(parent, _PASSING) or (
+                isinstance(parent, ast.Subscript) and node is not parent.value
+            ):
                 return use
             node = parent
 

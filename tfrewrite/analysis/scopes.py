@@ -102,7 +102,7 @@ class Scopes:
         self._scopes: dict[ast.AST, Scope] = {}
         self.module = self._open(source.tree, None)
         self._declare(self.module)
-        self._fill(self.module)
+        self._fill()
 
     def of(self, node: ast.AST) -> Scope:
         """The scope that a node is evaluated in."""
@@ -124,6 +124,13 @@ class Scopes:
         """Every binding of the variable that a name stands for; empty for builtins."""
         owner = self.of(name).owner(name.id)
         return owner.bindings.get(name.id, []) if owner else []
+
+    def function(self, name: ast.Name) -> ast.FunctionDef | None:
+        """The function of the file that a name stands for, if it is bound to nothing else."""
+        bindings = self.bindings(name)
+        if len(bindings) == 1 and isinstance(bindings[0].node, ast.FunctionDef):
+            return bindings[0].node
+        return None
 
     def uses(self, name: ast.Name) -> list[ast.Name]:
         """Every place of the file that reads the variable that a name stands for."""
@@ -174,7 +181,7 @@ class Scopes:
             outer = outer.parent
         return self.module
 
-    def _fill(self, module: Scope) -> None:
+    def _fill(self) -> None:
         for scope in self._scopes.values():
             for binding in _bindings_in(scope.node):
                 home = scope.elsewhere.get(binding.name, scope)
@@ -212,8 +219,7 @@ def _outside_parts(node: ast.AST) -> list[ast.AST]:
 
 def _scope_children(node: ScopeNode) -> Iterator[ast.AST]:
     outside = _outside_parts(node)
-    stack = [child for child in ast.iter_child_nodes(node)]
-    for child in stack:
+    for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.arguments, ast.comprehension)):
             yield from (part for part in ast.iter_child_nodes(child) if part not in outside)
         elif child not in outside:

@@ -149,9 +149,7 @@ class Sessions:
     def _interactive(self) -> str | None:
         """The name of the file's one session, if that made itself the default for good."""
         made = [
-            node
-            for node in self._source.all(ast.Call)
-            if self._names.tf(node.func) in SESSIONS
+            node for node in self._source.all(ast.Call) if self._names.tf(node.func) in SESSIONS
         ]
         if len(made) != 1 or self._names.tf(made[0].func) != "InteractiveSession":
             return None

@@ -1,0 +1,98 @@
+"""What becomes of lists and dicts: what is put into them, and who may change them unseen."""
+
+from __future__ import annotations
+
+import ast
+
+from tfrewrite.analysis.classes import Classes, Method
+from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
+from tfrewrite.analysis.scopes import Scopes
+from tfrewrite.analysis.source import Source
+
+
+class Containers:
+    """Answers for each use of a variable what it may do to a container that the variable holds."""
+
+    def __init__(self, source: Source, scopes: Scopes, names: Names, classes: Classes) -> None:
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._classes = classes
+        self._checking: set[Method] = set()
+
+    def changes(self, use: ast.expr) -> bool:
+        """Whether a use changes an object as only a container can be changed."""
+        parent = self._source.parent(use)
+        if isinstance(parent, ast.Subscript):
+            return parent.value is use and not isinstance(parent.ctx, ast.Load)
+        return (
+            isinstance(parent, ast.Attribute)
+            and isinstance(self._source.parent(parent), ast.Call)
+            and effect_of_method(parent.attr) is CallEffect.MUTATES
+        )
+
+    def added_through(self, use: ast.expr) -> tuple[list[ast.expr], bool]:
+        """What a use of a container adds to it, and whether that is all that it may do."""
+        parent = self._source.parent(use)
+        if isinstance(parent, ast.Attribute):
+            call = self._source.parent(parent)
+            if not (isinstance(call, ast.Call) and call.func is parent):
+                return [], False
+            if parent.attr in ("append", "extend", "insert", "update", "add"):
+                return [*call.args, *(k.value for k in call.keywords)], True
+            return [], effect_of_method(parent.attr) is CallEffect.PURE
+        if isinstance(parent, ast.Subscript) and parent.value is use:
+            if isinstance(parent.ctx, ast.Load):
+                return [], not self.changes(parent)
+            statement = self._source.statement(parent)
+            return ([statement.value], True) if isinstance(statement, ast.Assign) else ([], False)
+        if isinstance(parent, (ast.List, ast.Tuple)) and isinstance(parent.ctx, ast.Load):
+            return self.added_through(parent)
+        if isinstance(parent, (ast.Call, ast.keyword)):
+            call = parent if isinstance(parent, ast.Call) else self._source.parent(parent)
+            return [], isinstance(call, ast.Call) and self._keeps(call, use)
+        return [], isinstance(
+            parent, (ast.For, ast.comprehension, ast.BinOp, ast.Compare, ast.Return)
+        )
+
+    def _keeps(self, call: ast.Call, container: ast.expr) -> bool:
+        """Whether a call leaves a container that is passed to it as it is."""
+        path = self._names.dotted(call.func)
+        if path is not None:
+            known = effect_of_path(path) in (CallEffect.PURE, CallEffect.HOST)
+            return known or path.startswith("tensorflow.")
+        function = self._called(call)
+        if function is not None:
+            return self._parameter_kept(call, container, function)
+        return isinstance(call.func, ast.Attribute) and call.func.attr in (
+            "run", "minimize", "apply_gradients", "compute_gradients",
+        )  # fmt: skip
+
+    def _called(self, call: ast.Call) -> Method | None:
+        """The function or method of this file that a call runs."""
+        if isinstance(call.func, ast.Name):
+            return self._scopes.function(call.func)
+        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+            cls = self._classes.of_self(call.func.value)
+            return self._classes.method(cls, call.func.attr) if cls else None
+        return None
+
+    def _parameter_kept(self, call: ast.Call, container: ast.expr, function: Method) -> bool:
+        """Whether a function only reads the parameter that a container is given for."""
+        if container not in call.args or function in self._checking:
+            return function in self._checking
+        offset = 1 if isinstance(call.func, ast.Attribute) else 0
+        position = call.args.index(container) + offset
+        parameters = [*function.args.posonlyargs, *function.args.args]
+        if position >= len(parameters):
+            return False
+        self._checking.add(function)
+        name = parameters[position].arg
+        kept = all(
+            self.added_through(use) == ([], True)
+            for use in ast.walk(function)
+            if isinstance(use, ast.Name) and use.id == name and isinstance(use.ctx, ast.Load)
+        )
+        self._checking.discard(function)
+        return kept

@@ -1,0 +1,47 @@
+"""What a run is fed with."""
+
+from __future__ import annotations
+
+import ast
+
+from tfrewrite.analysis.containers import Containers
+from tfrewrite.analysis.graph import Tracer
+from tfrewrite.analysis.scopes import How, Scopes
+from tfrewrite.analysis.source import Source
+
+
+class Feeds:
+    """Questions about the dicts that say what to feed."""
+
+    def __init__(
+        self, source: Source, scopes: Scopes, tracer: Tracer, containers: Containers
+    ) -> None:
+        self._source = source
+        self._scopes = scopes
+        self._tracer = tracer
+        self._containers = containers
+
+    def only_placeholders(self, feed: ast.expr) -> bool:
+        """Whether all keys of a feed are placeholders, so that feeding cuts no edge of the graph."""
+        if isinstance(feed, ast.Dict):
+            return all(key is not None and self._is_placeholder(key) for key in feed.keys)
+        if not isinstance(feed, ast.Name):
+            return False
+        bindings = self._scopes.bindings(feed)
+        made = bool(bindings) and all(
+            binding.how is How.ASSIGN
+            and isinstance(binding.value, ast.Dict)
+            and self.only_placeholders(binding.value)
+            for binding in bindings
+        )
+        return made and all(self._adds_placeholder(use) for use in self._scopes.uses(feed))
+
+    def _is_placeholder(self, expr: ast.expr) -> bool:
+        return self._tracer.trace(expr).symbol.startswith("placeholder")
+
+    def _adds_placeholder(self, use: ast.Name) -> bool:
+        """Whether a use of a feed dict leaves it one: it reads it, or sets another placeholder."""
+        parent = self._source.parent(use)
+        if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):
+            return parent.value is use and self._is_placeholder(parent.slice)
+        return self._containers.added_through(use) == ([], True)
