@@ -777,7 +777,8 @@ REWRITES = [
             """,
             graph="""
             optimizer = tf.train.AdamOptimizer(0.1)
-            pairs = [(tf.clip_by_value(g, -1.0, 1.0), v) for g, v in optimizer.compute_gradients(loss)]
+            pairs = optimizer.compute_gradients(loss)
+            pairs = [(tf.clip_by_value(g, -1.0, 1.0), v) for g, v in pairs]
             train_op = optimizer.apply_gradients(pairs)
             """,
         ),
@@ -785,7 +786,8 @@ REWRITES = [
             "l, _ = sess.run([loss, train_op], {x: images, y: labels})\n",
             graph="""
             optimizer = tf.train.AdamOptimizer(0.1)
-            pairs = [(tf.clip_by_value(g, -1.0, 1.0), v) for g, v in optimizer.compute_gradients(loss)]
+            pairs = optimizer.compute_gradients(loss)
+            pairs = [(tf.clip_by_value(g, -1.0, 1.0), v) for g, v in pairs]
             train_op = optimizer.apply_gradients(pairs)
             """,
         ),

@@ -6,8 +6,8 @@ import ast
 from functools import cached_property
 
 from tfrewrite.analysis.classes import Classes
-from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.containers import Containers
+from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.generators import Generators

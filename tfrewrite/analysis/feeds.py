@@ -22,7 +22,7 @@ class Feeds:
         self._containers = containers
 
     def only_placeholders(self, feed: ast.expr) -> bool:
-        """Whether all keys of a feed are placeholders, so that feeding cuts no edge of the graph."""
+        """Whether all keys of a feed are placeholders, so that it cuts no edge of the graph."""
         if isinstance(feed, ast.Dict):
             return all(key is not None and self._is_placeholder(key) for key in feed.keys)
         if not isinstance(feed, ast.Name):

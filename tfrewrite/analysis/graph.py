@@ -18,7 +18,7 @@ from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.flow import Flow, evaluated
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.nodes import Kind, Node, plain
-from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path, gives_data
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_path, gives_data
 from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How, Scopes
 from tfrewrite.analysis.source import Source
 from tfrewrite.analysis.symbols import CONFIGURATION, SESSIONS, SUMMARY_WRITERS, VARIABLES
@@ -454,8 +454,7 @@ class Tracer:
         for position, argument in enumerate(call.args):
             name = parameters[position] if position < len(parameters) else str(position)
             inputs.append((name, self.trace(argument, frame)))
-        for keyword in call.keywords:
-            inputs.append((keyword.arg or "**", self.trace(keyword.value, frame)))
+        inputs += [(k.arg or "**", self.trace(k.value, frame)) for k in call.keywords]
         return self._op(call, symbol, inputs, frame)
 
     def _op(
@@ -604,7 +603,7 @@ def _is_python(value: Node) -> bool:
 
 
 def _method_of(maker: str, name: str) -> str:
-    """The symbol of a method of what a call made: of the class called, or the method's own class."""
+    """The symbol of a method of what a call made: the class called, or a method of it."""
     owners = [maker, maker.rpartition(".")[0], "data.Iterator"]
     symbols = [f"{owner}.{name}" for owner in owners if owner]
     return next((s for s in symbols if effect_of(s, GRAPH_MODE) is not None), symbols[0])

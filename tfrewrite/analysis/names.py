@@ -41,7 +41,7 @@ class Names:
 
     @cached_property
     def alias(self) -> str | None:
-        """The name by which the whole file can say TensorFlow: `tf` in `import tensorflow as tf`."""
+        """The name by which the whole file can say TensorFlow, such as `tf`."""
         for name, bindings in self._scopes.module.bindings.items():
             if all(self._binding_path(binding) == "tensorflow" for binding in bindings):
                 return name
@@ -109,7 +109,7 @@ class Names:
 
     @cached_property
     def _patches(self) -> frozenset[str]:
-        """The API paths that the file itself overwrites (`tf.Session = Fake`, `setattr(tf, ...)`)."""
+        """The API paths that the file itself overwrites, as in `tf.Session = Fake`."""
         source = self._scopes.source
         targets: list[ast.AST] = [
             node for node in source.all(ast.Attribute) if not isinstance(node.ctx, ast.Load)

@@ -26,7 +26,7 @@ class Kind(Enum):
 
 @dataclass(eq=False, repr=False)
 class Node:
-    """A value of the program that builds the graph. Two nodes are the same value only if identical."""
+    """A value of the program that builds the graph; the same value only if the same node."""
 
     kind: Kind
     expr: ast.AST

@@ -1,4 +1,4 @@
-"""Which values are ordinary ones: numbers, strings, containers and arrays, with no code behind them.
+"""Which values are ordinary: numbers, strings, containers and arrays, with no code behind.
 
 An object of a class that is not known can run anything when it is printed, looped over or asked for
 an attribute; a plain value cannot.
@@ -27,7 +27,7 @@ _MAKING_NEW = frozenset(
 
 
 class PlainValues:
-    """Decides whether an expression gives an object of Python or numpy, with the methods they have."""
+    """Decides whether an expression gives an ordinary object of Python or numpy."""
 
     def __init__(self, scopes: Scopes, names: Names, classes: Classes, sessions: Sessions) -> None:
         self._scopes = scopes

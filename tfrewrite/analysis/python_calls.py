@@ -10,6 +10,8 @@ from enum import Enum
 
 
 class CallEffect(Enum):
+    """What a call does, beside giving a value."""
+
     PURE = "pure"
     HOST = "host"  # writes to the screen, a log, a plot; reads a clock or a random stream
     MUTATES = "mutates"  # changes its first argument or its receiver
@@ -17,8 +19,9 @@ class CallEffect(Enum):
 
 
 _PURE_BUILTINS = frozenset(
-    "abs all any bool bytes chr complex dict divmod enumerate filter float format frozenset hash hex"
-    " int isinstance issubclass len list max min oct ord pow range repr reversed round set slice"
+    "abs all any bool bytes chr complex dict divmod enumerate filter float format frozenset hash"
+    " hex int isinstance issubclass len list max min oct ord pow range repr reversed round set"
+    " slice"
     " sorted str sum tuple type zip xrange unicode long".split()
 )
 # Functions that call back into what they are given are as unknown as that.

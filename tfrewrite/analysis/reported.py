@@ -28,7 +28,7 @@ class Reports:
         self._names = names
 
     def acting_use(self, name: ast.Name) -> ast.AST | None:
-        """A place where the value of a variable does more than being shown; None if there is none."""
+        """A place where a variable's value does more than being shown; None if there is none."""
         return self._variable(name, set())
 
     def acting_expression(self, expr: ast.expr) -> ast.AST | None:

@@ -70,6 +70,8 @@ class Binding:
 
 @dataclass(eq=False)
 class Scope:
+    """One scope of the program: the names bound in it, and what is around it."""
+
     node: ScopeNode
     parent: Scope | None
     bindings: dict[str, list[Binding]] = field(default_factory=dict)

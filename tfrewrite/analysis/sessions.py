@@ -18,6 +18,8 @@ DEFAULT_SESSION = "<default>"
 
 
 class SessionKind(Enum):
+    """Whether the number of runs matters to a session."""
+
     PLAIN = "plain"
     HOOKED = "hooked"  # its hooks see every run, so the number of runs matters
     UNKNOWN = "unknown"
@@ -25,7 +27,7 @@ class SessionKind(Enum):
 
 @dataclass(frozen=True, eq=False)
 class SessionRun:
-    """One call that runs a part of the graph: `sess.run(...)`, `tensor.eval(...)`, `op.run(...)`."""
+    """A call that runs a part of the graph: `sess.run(...)`, `tensor.eval()`, `op.run()`."""
 
     call: ast.Call
     session: str

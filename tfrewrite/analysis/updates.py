@@ -215,7 +215,7 @@ def _trains(effect: Effect) -> bool:
 def _factor_kept(node: Node, key: str) -> bool:
     """Whether the gradient for one input cannot be folded away by a constant factor of zero."""
     for other, value in node.inputs:
-        if other == key or other == "self":
+        if other in (key, "self"):
             continue
         value = plain(value)
         if node.symbol.startswith("losses.") and other not in _LOSS_ARGUMENTS:

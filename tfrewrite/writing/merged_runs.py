@@ -78,7 +78,7 @@ class MergedRun:
         return (ReplaceStatement(head, statement), *rest)
 
     def _add(self, part: Part) -> str | None:
-        """Adds a part's fetches; gives the name to put where the run was, if its statement stays."""
+        """Adds a part's fetches; gives the name that stands for the run, if its statement stays."""
         targets = part.targets
         fetches = part.run.fetches
         text = self._source.segment(fetches)
