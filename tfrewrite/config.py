@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -218,7 +218,7 @@ def overridden(settings: Settings, overrides: tuple[Override, ...]) -> Settings:
 
 
 def _near(word: str, known: tuple[str, ...] | list[str]) -> str:
-    near = difflib.get_close_matches(word.strip(), known, n=1, cutoff=0.5)
+    near = get_close_matches(word.strip(), known, n=1, cutoff=0.5)
     if near:
         return f"did you mean {near[0]!r}?"
     return f"there are {', '.join(known)}" if known else "none is known here yet"

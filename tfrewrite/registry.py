@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import pkgutil
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -82,8 +82,8 @@ def _begins(selector: str, rule: type[Rule]) -> bool:
 
 def _unknown(selector: str, rules: Collection[type[Rule]]) -> str:
     answers = [name for rule in rules for name in (rule.code, rule.name)]
-    near = difflib.get_close_matches(selector.strip(), answers, n=1, cutoff=0.5)
-    near = near or difflib.get_close_matches(selector.strip().upper(), answers, n=1)
+    near = get_close_matches(selector.strip(), answers, n=1, cutoff=0.5)
+    near = near or get_close_matches(selector.strip().upper(), answers, n=1)
     hint = f"; did you mean {near[0]}?" if near else "; `tfrewrite rules` lists them"
     return f"there is no rule {selector!r}{hint}"
 

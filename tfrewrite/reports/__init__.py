@@ -1,0 +1,1 @@
+"""What is written about outcomes: for people, for programs, and as a diff."""

@@ -24,23 +24,22 @@ _MARKS = {"equal": " ", "delete": "-", "insert": "+", "replace": "-"}
 
 
 def render(outcome: Outcome) -> bytes:
-    """The diff of one file, in the encoding of that file; empty where nothing changes."""
+    """The diff of one file, its lines in the encoding of that file; empty where nothing changes."""
     mark = "\ufeff" if outcome.encoding == "utf-8-sig" else ""
     old, new = _LINE.findall(mark + outcome.before), _LINE.findall(mark + outcome.after)
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     made = [finding for finding in outcome.findings if finding.touched]
-    text = "".join(
-        line
-        for hunk in matcher.get_grouped_opcodes(3)
-        for line in _hunk(outcome.path, hunk, old, new, made)
-    )
     encoding = "utf-8" if mark else outcome.encoding
-    return text.encode(encoding, errors="replace")
+    parts: list[bytes] = []
+    for hunk in matcher.get_grouped_opcodes(3):
+        header = "".join([*_reasons(hunk, made), *_header(outcome.path, hunk)])
+        # A path is bytes that need not be text at all.
+        parts.append(header.encode(errors="surrogateescape"))
+        parts.append("".join(_lines(hunk, old, new)).encode(encoding))
+    return b"".join(parts)
 
 
-def _hunk(
-    path: str, hunk: Sequence[Opcode], old: list[str], new: list[str], made: list[Finding]
-) -> Iterator[str]:
+def _reasons(hunk: Sequence[Opcode], made: list[Finding]) -> Iterator[str]:
     for finding in _makers(hunk, made):
         contract = finding.contract.value if finding.contract else "report"
         yield f"# {finding.rule} {finding.name} [{contract}]: {printable(finding.message)}\n"
@@ -48,11 +47,17 @@ def _hunk(
             yield f"#   safe because {printable(finding.because)}\n"
         if finding.changes:
             yield f"#   changes: {printable(finding.changes)}\n"
+
+
+def _header(path: str, hunk: Sequence[Opcode]) -> Iterator[str]:
     yield f"--- {_quoted('a/', path)}\n"
     yield f"+++ {_quoted('b/', path)}\n"
     old_count, new_count = hunk[-1][2] - hunk[0][1], hunk[-1][4] - hunk[0][3]
     start = hunk[0][3]
     yield f"@@ -{_range(start, old_count)} +{_range(start, new_count)} @@\n"
+
+
+def _lines(hunk: Sequence[Opcode], old: list[str], new: list[str]) -> Iterator[str]:
     for tag, old_start, old_end, new_start, new_end in hunk:
         if tag != "insert":
             yield from _marked(_MARKS[tag], old[old_start:old_end])
