@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
+def _version(wanted: bool) -> None:  # noqa: FBT001  Typer calls it so
     if wanted:
         typer.echo(f"tfrewrite {__version__}")
         raise typer.Exit
@@ -39,14 +39,14 @@ def _root(
 def check(
     paths: opt.Paths,
     *,
-    select: opt.Select = [],
-    ignore: opt.Ignore = [],
-    allow: opt.Allow = [],
+    select: opt.Select = [],  # noqa: B006  Typer copies it
+    ignore: opt.Ignore = [],  # noqa: B006
+    allow: opt.Allow = [],  # noqa: B006
     target_tf: opt.TargetTf = "",
     format_: opt.FormatOption = opt.Format.TEXT,
     output: opt.Output = None,
     jobs: opt.Jobs = None,
-    exclude: opt.Exclude = [],
+    exclude: opt.Exclude = [],  # noqa: B006
     config: opt.Config = None,
     shard: opt.Shard = "",
     no_cache: opt.NoCache = False,
@@ -55,7 +55,7 @@ def check(
     verbose: opt.Verbose = False,
 ) -> None:
     """List what would be rewritten, and what is refused and why. Writes nothing."""
-    from tfrewrite.session import Session
+    from tfrewrite.session import Session  # noqa: PLC0415
 
     options = opt.Options(
         paths, select, ignore, allow, target_tf, exclude, config, format_, output, jobs,
@@ -68,14 +68,14 @@ def check(
 def apply(
     paths: opt.Paths,
     *,
-    select: opt.Select = [],
-    ignore: opt.Ignore = [],
-    allow: opt.Allow = [],
+    select: opt.Select = [],  # noqa: B006
+    ignore: opt.Ignore = [],  # noqa: B006
+    allow: opt.Allow = [],  # noqa: B006
     target_tf: opt.TargetTf = "",
     format_: opt.FormatOption = opt.Format.TEXT,
     output: opt.Output = None,
     jobs: opt.Jobs = None,
-    exclude: opt.Exclude = [],
+    exclude: opt.Exclude = [],  # noqa: B006
     config: opt.Config = None,
     shard: opt.Shard = "",
     diff: Annotated[
@@ -90,7 +90,7 @@ def apply(
     verbose: opt.Verbose = False,
 ) -> None:
     """Rewrite files in place."""
-    from tfrewrite.session import Session
+    from tfrewrite.session import Session  # noqa: PLC0415
 
     options = opt.Options(
         paths, select, ignore, allow, target_tf, exclude, config, format_, output, jobs,
@@ -102,7 +102,7 @@ def apply(
 @app.command()
 def rules(format_: opt.FormatOption = opt.Format.TEXT) -> None:
     """List the rules."""
-    from tfrewrite import catalogue
+    from tfrewrite import catalogue  # noqa: PLC0415
 
     typer.echo(catalogue.as_json() if format_ is opt.Format.JSON else catalogue.as_text())
 
@@ -110,8 +110,8 @@ def rules(format_: opt.FormatOption = opt.Format.TEXT) -> None:
 @app.command()
 def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="Its code or name.")]) -> None:
     """Show one rule in full: what it does, why, what it promises, when it refuses."""
-    from tfrewrite import catalogue
-    from tfrewrite.registry import UnknownRule
+    from tfrewrite import catalogue  # noqa: PLC0415
+    from tfrewrite.registry import UnknownRule  # noqa: PLC0415
 
     try:
         typer.echo(catalogue.explained(rule))
@@ -123,6 +123,6 @@ def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="Its code o
 @app.command()
 def demo() -> None:
     """Do the main job on a shipped legacy script: check, diff, apply, run both versions."""
-    from tfrewrite.demo import run
+    from tfrewrite.demo import run  # noqa: PLC0415
 
     raise typer.Exit(run())
