@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfrewrite.analysis.changed_sources import ChangedSources
 from tfrewrite.analysis.classes import Classes
 from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.element_code import ElementCode
@@ -141,8 +142,18 @@ class Facts:
         generators = Generators(
             self.source, self.scopes, self.names, self.flow, self.classes, self.own_calls, code
         )
+        sources = ChangedSources(
+            self.source, self.scopes, self.names, self.flow, self.own_calls, code
+        )
         return ReadAhead(
-            self.source, self.scopes, self.names, self.flow, self.pipelines, code, generators
+            self.source,
+            self.scopes,
+            self.names,
+            self.flow,
+            self.pipelines,
+            code,
+            generators,
+            sources,
         )
 
     @cached_property

@@ -1,0 +1,829 @@
+"""TFR301: what is left alone and refused first, then what is rewritten."""
+
+from __future__ import annotations
+
+from rulebench import Case, bench, leaves_alone, offers, refuses, rewrites
+from tfrewrite.codemods.insert_prefetch import InsertPrefetch
+
+TRAIN = """
+        for x in ds:
+            step(x)
+"""
+
+
+def eager(pipeline: str, *, before: str = "", train: str = TRAIN) -> str:
+    """A script with a pipeline and a loop over it."""
+    head = "import numpy as np\nimport random\nimport tensorflow as tf\n"
+    return head + "".join(f"{_flat(part)}\n" for part in (before, pipeline, train))
+
+
+def _flat(part: str) -> str:
+    lines = part.strip("\n").split("\n")
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    return "\n".join(line[indent:] for line in lines)
+
+
+test_left_alone = bench(
+    InsertPrefetch,
+    leaves_alone(
+        "a prefetch ends it",
+        eager("ds = tf.data.TFRecordDataset('f').map(tf.io.decode_png).batch(8).prefetch(1)"),
+    ),
+    leaves_alone(
+        "only cheap stages after the prefetch",
+        eager(
+            "ds = tf.data.TFRecordDataset('f').batch(8).prefetch(2).cache().repeat(2).take(100)\n"
+            "ds = ds.with_options(tf.data.Options())"
+        ),
+    ),
+    leaves_alone(
+        "prefetched to a device",
+        eager(
+            "ds = tf.data.TFRecordDataset('f').batch(8)\n"
+            "ds = ds.apply(tf.data.experimental.prefetch_to_device('/gpu:0'))"
+        ),
+    ),
+    leaves_alone(
+        "make_csv_dataset prefetches itself",
+        eager("ds = tf.data.experimental.make_csv_dataset('f.csv', 32)"),
+    ),
+    leaves_alone(
+        "a bare tfds.load prefetches itself",
+        """
+        import tensorflow as tf
+        import tensorflow_datasets as tfds
+        ds = tfds.load('mnist', split='train')
+        for x in ds:
+            print(x)
+        """,
+    ),
+    leaves_alone(
+        "a distributed dataset prefetches itself",
+        eager(
+            "strategy = tf.distribute.MirroredStrategy()\n"
+            "ds = tf.data.TFRecordDataset('f').batch(8)\n"
+            "ds = strategy.experimental_distribute_dataset(ds)"
+        ),
+    ),
+    leaves_alone("a list", eager("ds = [1, 2, 3]")),
+    leaves_alone("an array", eager("ds = np.zeros([3]).repeat(3)")),
+    leaves_alone(
+        "a Keras Sequence",
+        """
+        import tensorflow as tf
+
+        class Batches(tf.keras.utils.Sequence):
+            def __getitem__(self, i):
+                return self.data[i]
+
+        ds = Batches()
+        model = tf.keras.Sequential()
+        model.fit(ds, epochs=3)
+        """,
+    ),
+    leaves_alone(
+        "methods of the same names",
+        """
+        import tensorflow as tf
+        from multiprocessing import Pool
+        ds = Pool(4).map(str, [1, 2])
+        for x in ds:
+            print(x)
+        """,
+    ),
+    leaves_alone(
+        "nobody consumes it", eager("ds = tf.data.Dataset.range(8).batch(2)", train="pass")
+    ),
+    leaves_alone("no work to do ahead", eager("ds = tf.data.Dataset.range(8).take(3)")),
+    leaves_alone(
+        "a peek",
+        eager(
+            "ds = tf.data.Dataset.range(8).batch(2)",
+            train="for x in ds.take(1):\n    print(x)\nprint(next(iter(ds)))",
+        ),
+    ),
+    leaves_alone(
+        "another module's tf",
+        """
+        import tflearn as tf
+        ds = tf.data.Dataset.range(8).batch(2)
+        for x in ds:
+            print(x)
+        """,
+    ),
+    leaves_alone(
+        "fit of a class of this file",
+        """
+        import tensorflow as tf
+
+        class Trainer:
+            def fit(self, ds):
+                return ds
+
+        trainer = Trainer()
+        trainer.fit(tf.data.Dataset.range(8).batch(2))
+        """,
+    ),
+)
+
+test_refused = bench(
+    InsertPrefetch,
+    refuses(
+        "a generator reads a name that the loop rebinds",
+        eager(
+            "ds = tf.data.Dataset.from_generator(gen, tf.float32).batch(2)",
+            before="scale = 1.0\ndef gen():\n    for i in range(9):\n        yield i * scale",
+            train="for x in ds:\n    scale = step(x)",
+        ),
+        reason="generator-shares-state",
+    ),
+    refuses(
+        "a generator reads a buffer that the loop fills",
+        eager(
+            "ds = tf.data.Dataset.from_generator(gen, tf.float32)",
+            before="seen = []\ndef gen():\n    for i in range(9):\n        yield len(seen)",
+            train="for x in ds:\n    seen.append(x)",
+        ).replace("gen, tf.float32)", "gen, tf.float32).batch(1)"),
+        reason="generator-shares-state",
+    ),
+    refuses(
+        "a lambda over mutable state",
+        eager(
+            "ds = tf.data.Dataset.from_generator(lambda: (x + bias[0] for x in range(3)), tf.int32)"
+            ".batch(2)",
+            before="bias = [0]",
+            train="for x in ds:\n    bias[0] += 1",
+        ),
+        reason="generator-shares-state",
+    ),
+    refuses(
+        "a generator draws from numpy's stream",
+        eager(
+            "ds = tf.data.Dataset.from_generator(gen, tf.float32).batch(2)",
+            before="def gen():\n    for i in range(9):\n        yield np.random.rand()",
+        ),
+        reason="generator-random",
+    ),
+    refuses(
+        "a generator shuffles with random",
+        eager(
+            "ds = tf.data.Dataset.from_generator(gen, tf.int32).batch(2)",
+            before="def gen():\n    order = list(range(9))\n    random.shuffle(order)\n"
+            "    for i in order:\n        yield i",
+        ),
+        reason="generator-random",
+    ),
+    refuses(
+        "a generator prints",
+        eager(
+            "ds = tf.data.Dataset.from_generator(gen, tf.int32).batch(2)",
+            before="def gen():\n    for i in range(9):\n        print(i)\n        yield i",
+        ),
+        reason="generator-io",
+    ),
+    refuses(
+        "a generator reads a file",
+        eager(
+            "ds = tf.data.Dataset.from_generator(gen, tf.string).batch(2)",
+            before="def gen():\n    with open('f') as lines:\n        for i in lines:\n"
+            "            yield i",
+        ),
+        reason="generator-io",
+    ),
+    refuses(
+        "a generator of another file",
+        eager(
+            "ds = tf.data.Dataset.from_generator(readers.gen, tf.string).batch(2)",
+            before="import readers",
+        ),
+        reason="generator-not-seen",
+        shapes=(),
+    ),
+    refuses(
+        "a generator takes from another one",
+        eager(
+            "ds = tf.data.Dataset.from_generator(gen, tf.int32).batch(2)",
+            before="numbers = iter([1, 2, 3])\ndef gen():\n    for i in numbers:\n        yield i",
+            train="for x in ds:\n    print(next(numbers))",
+        ),
+        reason="generator-not-seen",
+    ),
+    refuses(
+        "a generator changes an array in place",
+        eager(
+            "ds = tf.data.Dataset.from_generator(gen, tf.float32).batch(2)",
+            before="data = np.zeros([4])\ndef gen():\n    for i in range(4):\n"
+            "        data[i] += 1\n        yield data[i]",
+        ),
+        reason="generator-shares-state",
+    ),
+    refuses(
+        "a generator on attributes that training writes",
+        """
+        import tensorflow as tf
+
+        class Agent:
+            def __init__(self):
+                self.epsilon = 1.0
+
+            def play(self):
+                for i in range(9):
+                    yield self.epsilon * i
+
+            def train(self):
+                ds = tf.data.Dataset.from_generator(self.play, tf.float32).batch(2)
+                for x in ds:
+                    self.epsilon *= 0.9
+        """,
+        reason="generator-shares-state",
+        shapes=("crlf", "tabs"),
+    ),
+    refuses(
+        "py_function",
+        eager(
+            "ds = tf.data.Dataset.range(9)\n"
+            "ds = ds.map(lambda x: tf.py_function(f, [x], tf.int64)).batch(2)",
+            before="def f(x):\n    return x",
+        ),
+        reason="python-in-pipeline",
+    ),
+    refuses(
+        "py_func below a function of the file",
+        eager(
+            "ds = tf.data.Dataset.range(9).map(lambda x: f(x)).batch(2)",
+            before="def f(x):\n    return tf.compat.v1.py_func(abs, [x], tf.int64)",
+        ),
+        reason="python-in-pipeline",
+    ),
+    refuses(
+        "tf.print in map",
+        eager(
+            "ds = tf.data.Dataset.range(9).map(f).batch(2)",
+            before="def f(x):\n    tf.print(x)\n    return x",
+        ),
+        reason="host-effect",
+    ),
+    refuses(
+        "map reads a variable that the loop writes",
+        eager(
+            "ds = tf.data.Dataset.range(9).map(lambda x: x * scale).batch(2)",
+            before="scale = tf.Variable(1, dtype=tf.int64)",
+            train="for x in ds:\n    scale.assign_add(1)",
+        ),
+        reason="reads-variable",
+    ),
+    refuses(
+        "map applies the model",
+        eager(
+            "ds = tf.data.Dataset.range(9).map(lambda x: model(x)).batch(2)",
+            before="model = tf.keras.Sequential()",
+        ),
+        reason="function-not-seen",
+    ),
+    refuses(
+        "map counts in a variable",
+        eager(
+            "ds = tf.data.Dataset.range(9).map(lambda x: counter.assign_add(x)).batch(2)",
+            before="counter = tf.Variable(0, dtype=tf.int64)",
+        ),
+        reason=("reads-variable",),
+        shapes=(),
+    ),
+    refuses(
+        "a map function of another file",
+        eager(
+            "ds = tf.data.TFRecordDataset('f').map(parse).batch(2)", before="from lib import parse"
+        ),
+        reason="function-not-seen",
+        shapes=(),
+    ),
+    refuses(
+        "a table that may change",
+        eager(
+            "ds = tf.data.Dataset.range(9).map(lambda x: table.lookup(x)).batch(2)",
+            before="table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, 0)",
+        ),
+        reason="function-not-seen",
+    ),
+    refuses(
+        "apply with a function of another file",
+        eager("ds = tf.data.Dataset.range(9).batch(2).apply(lib.f)", before="import lib"),
+        reason="function-not-seen",
+        shapes=(),
+    ),
+    refuses(
+        "a source of another file",
+        eager(
+            "ds = lib.dataset().map(tf.io.decode_png, num_parallel_calls=2).batch(2)",
+            before="import lib",
+        ),
+        reason="source-not-seen",
+        shapes=(),
+    ),
+    refuses(
+        "an order that the next epoch goes on from",
+        eager(
+            "ds = tf.data.Dataset.range(9).shuffle(9).repeat().batch(2)",
+            train="for epoch in range(3):\n    for i, x in enumerate(ds):\n        if i == 2:\n"
+            "            break",
+        ),
+        reason="left-early",
+    ),
+    refuses(
+        "two iterators over a repeated shuffle",
+        eager(
+            "ds = tf.data.Dataset.range(9).shuffle(9).repeat().batch(2)",
+            train="first = iter(ds)\nsecond = iter(ds)\nprint(next(first), next(second))",
+        ),
+        reason="left-early",
+    ),
+    refuses(
+        "random elements that are cached at the end",
+        eager(
+            "ds = tf.data.Dataset.range(9).map(lambda x: tf.random.uniform([])).cache().batch(2)",
+            train="for epoch in range(3):\n    for x, y in zip(ds, range(4)):\n        step(x)",
+        ),
+        reason="left-early",
+    ),
+    refuses(
+        "the loop writes the file that it reads",
+        eager(
+            "ds = tf.data.TextLineDataset(path).batch(2)",
+            before="path = 'log.txt'",
+            train="for x in ds:\n    with open(path, 'a') as log:\n        log.write('more')",
+        ),
+        reason="source-changes",
+    ),
+    refuses(
+        "the loop writes files that a map reads",
+        eager(
+            "ds = tf.data.Dataset.from_tensor_slices(files).map(tf.io.read_file).batch(1)",
+            before="files = ['a', 'b']",
+            train="for x in ds:\n    tf.io.write_file(files[1], 'new')",
+        ),
+        reason="source-changes",
+    ),
+    refuses(
+        "the loop changes the array",
+        eager(
+            "ds = tf.data.Dataset.from_tensor_slices(data).batch(2)",
+            before="data = np.zeros([9])",
+            train="for x in ds:\n    data[3] = 5",
+        ),
+        reason="source-changes",
+    ),
+    refuses(
+        "a decorator that may do anything",
+        eager(
+            "ds = tf.data.Dataset.range(3).map(f).batch(2)",
+            before="@np.vectorize\ndef f(x):\n    return x",
+        ),
+        reason="function-not-seen",
+    ),
+    refuses(
+        "a variable in a dict",
+        eager(
+            "ds = tf.data.Dataset.range(3).map(lambda x: x * v['s']).batch(2)",
+            before="v = {'s': tf.Variable(1.0)}",
+        ),
+        reason="reads-variable",
+    ),
+    refuses(
+        "a variable that a caller gives",
+        eager(
+            "def make(scale):\n"
+            "    return tf.data.Dataset.range(3).map(lambda x: x * scale).batch(2)",
+            before="v = tf.Variable(1.0)",
+            train="for x in make(v):\n    v.assign(3.0)",
+        ),
+        reason="reads-variable",
+    ),
+    refuses(
+        "an optimizer's counter",
+        eager(
+            "ds = tf.data.Dataset.range(3).map(lambda x: x * adam.iterations).batch(2)",
+            before="adam = tf.keras.optimizers.Adam()",
+        ),
+        reason="reads-variable",
+    ),
+    refuses(
+        "the next element of another iterator",
+        eager(
+            "ds = tf.data.Dataset.range(3).map(lambda x: next(it)).batch(2)",
+            before="it = iter(tf.data.Dataset.range(9))",
+        ),
+        reason="writes-state",
+    ),
+    refuses(
+        "a summary for each element",
+        eager(
+            "ds = tf.data.Dataset.range(3).map(f).batch(2)",
+            before="def f(x):\n    tf.summary.scalar('x', x, step=0)\n    return x",
+        ),
+        reason="host-effect",
+    ),
+    refuses(
+        "the iterator is saved",
+        eager(
+            "ds = tf.data.Dataset.range(9).batch(2)",
+            train="it = iter(ds)\nckpt = tf.train.Checkpoint(it=it)\nprint(next(it))",
+        ),
+        reason="iterator-in-checkpoint",
+    ),
+    refuses(
+        "made on a GPU",
+        eager("with tf.device('/gpu:0'):\n    ds = tf.data.Dataset.range(9).batch(2)"),
+        reason="device-placement",
+    ),
+    refuses(
+        "copied to a device",
+        eager(
+            "ds = tf.data.Dataset.range(9).batch(2)"
+            ".apply(tf.data.experimental.copy_to_device('/gpu:0'))"
+        ),
+        reason="device-placement",
+    ),
+    refuses(
+        "debug mode",
+        eager(
+            "ds = tf.data.Dataset.range(9).batch(2)",
+            before="tf.data.experimental.enable_debug_mode()",
+        ),
+        reason="debug-mode",
+    ),
+    refuses(
+        "a prefetch on some ways",
+        eager(
+            "ds = tf.data.Dataset.range(9).batch(2)\nif fast:\n    ds = ds.prefetch(1)",
+            before="fast = True",
+        ),
+        reason="prefetch-on-some-ways",
+    ),
+)
+
+A = "tf.data.experimental.AUTOTUNE"
+
+
+def puts(name: str, pipeline: str, *, at: str, before: str = "", train: str = TRAIN) -> Case:
+    """A rewrite that puts a prefetch at the one place that says `at`."""
+    source = eager(pipeline, before=before, train=train)
+    assert source.count(at) == 1
+    return rewrites(name, source, source.replace(at, f"{at}.prefetch({A})"), contract="exact")
+
+
+test_rewritten = bench(
+    InsertPrefetch,
+    puts("one line", "ds = tf.data.TFRecordDataset('f').batch(8)", at=".batch(8)"),
+    puts(
+        "several statements",
+        "ds = tf.data.TFRecordDataset('f')\nds = ds.map(tf.io.decode_png)\nds = ds.batch(8)",
+        at=".batch(8)",
+    ),
+    puts(
+        "ways that join",
+        "ds = tf.data.TFRecordDataset('f').batch(8)\nif training:\n    ds = ds.shuffle(10)",
+        before="training = True",
+        at="in ds",
+    ),
+    puts(
+        "several epochs over the whole dataset",
+        "ds = tf.data.TFRecordDataset('f').shuffle(9).batch(8)",
+        train="for epoch in range(3):\n    for i, (x, y) in enumerate(ds):\n        step(x, y)",
+        at=".batch(8)",
+    ),
+    puts(
+        "left early, but nothing shared below",
+        "ds = tf.data.TFRecordDataset('f').shuffle(9).batch(8)",
+        train="for epoch in range(3):\n    for x in ds:\n        if x > 0:\n            break",
+        at=".batch(8)",
+    ),
+    puts(
+        "fit, with other uses of the dataset",
+        "ds = tf.data.TFRecordDataset('f').batch(8)\nvalid = ds.take(100)",
+        before="model = tf.keras.Sequential()",
+        train="model.fit(ds, epochs=2)",
+        at="fit(ds",
+    ),
+    puts(
+        "validation data",
+        "ds = tf.data.TFRecordDataset('f').batch(8)",
+        before="model = tf.keras.Sequential()",
+        train="model.fit([1], [2], validation_data=ds)",
+        at=".batch(8)",
+    ),
+    puts(
+        "fit and evaluate share one",
+        "ds = tf.data.TFRecordDataset('f').batch(8)",
+        before="model = tf.keras.Sequential()",
+        train="model.fit(x=ds, epochs=2)\nmodel.evaluate(ds)\nprint(ds.element_spec)",
+        at=".batch(8)",
+    ),
+    puts(
+        "zip, and as_numpy_iterator",
+        "a = tf.data.TextLineDataset('f')\nds = tf.data.Dataset.zip((a, a)).batch(8)",
+        train="for i, x in zip(range(3), ds.as_numpy_iterator()):\n    print(i, x)",
+        at=".batch(8)",
+    ),
+    puts(
+        "map_and_batch, cache and repeat",
+        "ds = tf.data.TFRecordDataset('f').cache()\n"
+        "ds = ds.apply(tf.data.experimental.map_and_batch(tf.io.decode_png, 8)).repeat(2)",
+        at=".repeat(2)",
+    ),
+    puts(
+        "a prefetch in the middle",
+        "ds = tf.data.TFRecordDataset('f').prefetch(1).map(tf.io.decode_png)",
+        at="decode_png)",
+    ),
+    puts(
+        "a comprehension",
+        "ds = tf.data.TFRecordDataset('f').batch(8)",
+        train="print([float(x) for x in ds])",
+        at=".batch(8)",
+    ),
+    puts(
+        "random draws without a seed",
+        "ds = tf.data.Dataset.range(9).map(lambda x: tf.random.uniform([])).batch(8)",
+        before="tf.random.set_seed(1)",
+        at=".batch(8)",
+    ),
+    puts(
+        "a static table",
+        "ds = tf.data.Dataset.range(9).map(lambda x: table.lookup(x)).batch(8)",
+        before="values = tf.lookup.KeyValueTensorInitializer([1], [2])\n"
+        "table = tf.lookup.StaticHashTable(values, 0)",
+        at=".batch(8)",
+    ),
+    puts(
+        "a generator over settled data",
+        "ds = tf.data.Dataset.from_generator(gen, tf.float32).batch(8)",
+        before="data = np.zeros([9])\ndef gen():\n    for i in range(len(data)):\n"
+        "        row = [0]\n        row.append(i)\n        yield data[i] * row[0]",
+        at=".batch(8)",
+    ),
+    puts(
+        "a file written before it is read",
+        "with tf.io.TFRecordWriter(path) as out:\n    out.write(b'x')\n"
+        "ds = tf.data.TFRecordDataset(path).batch(8)",
+        before="path = 'f'",
+        at=".batch(8)",
+    ),
+    puts(
+        "a builder's return",
+        "def make(training):\n    ds = tf.data.TFRecordDataset('f')\n    if training:\n"
+        "        ds = ds.shuffle(9)\n    return ds",
+        train="for x in make(True):\n    print(x)",
+        at="return ds",
+    ),
+    puts(
+        "a builder of several",
+        "def make():\n    train = tf.data.TFRecordDataset('f').batch(8)\n"
+        "    test = tf.data.Dataset.range(3)\n    return train, test",
+        train="train, test = make()\nfor x in train:\n    print(x)",
+        at=".batch(8)",
+    ),
+    puts(
+        "through a parameter",
+        "def train(data):\n    for x in data:\n        print(x)",
+        train="train(tf.data.TFRecordDataset('f').batch(8))",
+        at=".batch(8)",
+    ),
+    rewrites(
+        "a conditional expression",
+        eager(
+            "ds = tf.data.TFRecordDataset('f').batch(8)\nvalid = ds.take(9)",
+            train="for x in valid if valid else ds:\n    print(x)",
+        ),
+        eager(
+            "ds = tf.data.TFRecordDataset('f').batch(8)\nvalid = ds.take(9)",
+            train=f"for x in (valid if valid else ds).prefetch({A}):\n    print(x)",
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a chain in parentheses, with comments",
+        """
+        import tensorflow as tf
+        ds = (
+            tf.data.TFRecordDataset('f')  # records
+            .map(lambda x: tf.io.decode_raw(x, tf.float32),
+                 num_parallel_calls=2)
+            # in batches
+            .batch(8)
+        )
+        for x in ds:
+            print(x)
+        """,
+        """
+        import tensorflow as tf
+        ds = (
+            tf.data.TFRecordDataset('f')  # records
+            .map(lambda x: tf.io.decode_raw(x, tf.float32),
+                 num_parallel_calls=2)
+            # in batches
+            .batch(8)
+            .prefetch(tf.data.experimental.AUTOTUNE)
+        )
+        for x in ds:
+            print(x)
+        """,
+        contract="exact",
+    ),
+    rewrites(
+        "a chain with a comment at its end",
+        """
+        import tensorflow as tf
+        ds = (  # ours
+            tf.data.TFRecordDataset('f')
+            .batch(8)  # eight
+        )
+        for x in ds:
+            print(x)
+        """,
+        """
+        import tensorflow as tf
+        ds = (  # ours
+            tf.data.TFRecordDataset('f')
+            .batch(8).prefetch(tf.data.experimental.AUTOTUNE)  # eight
+        )
+        for x in ds:
+            print(x)
+        """,
+        contract="exact",
+    ),
+    rewrites(
+        "a chain with backslashes",
+        """
+        import tensorflow as tf
+        ds = tf.data.TFRecordDataset('f') \\
+            .map(lambda x: x) \\
+            .batch(8)
+        for x in ds:
+            print(x)
+        """,
+        """
+        import tensorflow as tf
+        ds = tf.data.TFRecordDataset('f') \\
+            .map(lambda x: x) \\
+            .batch(8) \\
+            .prefetch(tf.data.experimental.AUTOTUNE)
+        for x in ds:
+            print(x)
+        """,
+        contract="exact",
+    ),
+    rewrites(
+        "a dataset on self",
+        """
+        import tensorflow as tf
+
+        class Trainer:
+            def __init__(self, files):
+                self.ds = tf.data.TFRecordDataset(files)
+                self.ds = self.ds.batch(8)
+
+            def train(self):
+                for x in self.ds:
+                    print(x)
+        """,
+        """
+        import tensorflow as tf
+
+        class Trainer:
+            def __init__(self, files):
+                self.ds = tf.data.TFRecordDataset(files)
+                self.ds = self.ds.batch(8).prefetch(tf.data.experimental.AUTOTUNE)
+
+            def train(self):
+                for x in self.ds:
+                    print(x)
+        """,
+        contract="exact",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "tfds.load with a map",
+        """
+        import tensorflow as tf
+        import tensorflow_datasets as tfds
+        (train, test), info = tfds.load('mnist', split=['train', 'test'], with_info=True)
+        train = train.map(lambda x: x).batch(8)
+        for x in train:
+            print(x)
+        """,
+        """
+        import tensorflow as tf
+        import tensorflow_datasets as tfds
+        (train, test), info = tfds.load('mnist', split=['train', 'test'], with_info=True)
+        train = train.map(lambda x: x).batch(8).prefetch(tf.data.experimental.AUTOTUNE)
+        for x in train:
+            print(x)
+        """,
+        contract="exact",
+    ),
+)
+
+
+def graph(seed: str, iterator: str) -> str:
+    return eager(
+        f"{seed}\nds = tf.data.TextLineDataset('f').batch(8)\n{iterator}",
+        train="w = tf.get_variable('w', [3])\nwith tf.Session() as sess:\n    sess.run(w)",
+    )
+
+
+ONE_SHOT = "it = ds.make_one_shot_iterator()"
+
+test_graphs = bench(
+    InsertPrefetch,
+    offers(
+        "a seed, and initialisers made later",
+        graph("tf.set_random_seed(1)", ONE_SHOT),
+        contract="resampled",
+        changes="other seeds",
+    ),
+    rewrites(
+        "the same, allowed",
+        graph("tf.set_random_seed(1)", ONE_SHOT),
+        graph("tf.set_random_seed(1)", ONE_SHOT).replace(".batch(8)", f".batch(8).prefetch({A})"),
+        contract="resampled",
+        allow=("resampled",),
+    ),
+    rewrites(
+        "a seed, on a version that counts random ops only",
+        graph("tf.set_random_seed(1)", ONE_SHOT),
+        graph("tf.set_random_seed(1)", ONE_SHOT).replace(
+            ".batch(8)", ".batch(8).prefetch(tf.data.AUTOTUNE)"
+        ),
+        contract="exact",
+        target_tf=(2, 21),
+    ),
+    *(
+        rewrites(
+            f"no seed: {iterator}",
+            graph("", iterator),
+            graph("", iterator).replace(".batch(8)", f".batch(8).prefetch({A})"),
+            contract="exact",
+        )
+        for iterator in (
+            ONE_SHOT,
+            "it = ds.make_initializable_iterator()",
+            "it = tf.data.make_initializable_iterator(ds)",
+            "it = tf.compat.v1.data.make_one_shot_iterator(ds)",
+            "it = tf.data.Iterator.from_structure(ds.output_types)\ninit = it.make_initializer(ds)",
+        )
+    ),
+)
+
+
+def spelled(head: str, pipeline: str) -> str:
+    return f"{head}\nds = {pipeline}\nfor x in ds:\n    print(x)\n"
+
+
+def spells(
+    name: str,
+    head: str,
+    text: str,
+    *,
+    pipeline: str = "tf.data.TFRecordDataset('f').batch(8)",
+    target_tf: tuple[int, ...] | None = None,
+) -> Case:
+    before, after = spelled(head, pipeline), spelled(head, f"{pipeline}.prefetch({text})")
+    return rewrites(name, before, after, contract="exact", target_tf=target_tf, shapes=("crlf",))
+
+
+test_spelling = bench(
+    InsertPrefetch,
+    spells("nothing known", "import tensorflow as tf", A),
+    spells("2.4", "import tensorflow as tf", "tf.data.AUTOTUNE", target_tf=(2, 4)),
+    spells("2.3", "import tensorflow as tf", A, target_tf=(2, 3)),
+    spells("1.12", "import tensorflow as tf", "1", target_tf=(1, 12)),
+    spells(
+        "as the file does",
+        "import tensorflow as tf\nprint(tf.data.AUTOTUNE)",
+        "tf.data.AUTOTUNE",
+    ),
+    spells("its own name", f"import tensorflow as tf\nAUTO = {A}", "AUTO"),
+    spells(
+        "a name that comes too late",
+        "import tensorflow as tf\nif tf:\n    AUTO = tf.data.AUTOTUNE",
+        "tf.data.AUTOTUNE",
+    ),
+    spells(
+        "another alias",
+        "import tensorflow.compat.v1 as tf1",
+        "tf1.data.experimental.AUTOTUNE",
+        pipeline="tf1.data.TFRecordDataset('f').batch(8)",
+    ),
+    spells(
+        "only tf.data",
+        "from tensorflow import data",
+        "data.experimental.AUTOTUNE",
+        pipeline="data.TFRecordDataset('f').batch(8)",
+    ),
+    spells(
+        "no name for it",
+        "from tensorflow.data import TFRecordDataset",
+        "1",
+        pipeline="TFRecordDataset('f').batch(8)",
+    ),
+)

@@ -1,0 +1,108 @@
+"""The seeds of random ops: whether new ops in the graph change them."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.dataset_uses import Consumer, Taking
+from tfrewrite.analysis.effects import effect_of
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_path, gives_data
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.own_calls import OwnCalls
+    from tfrewrite.analysis.source import Source
+
+# Measured: an op without a seed has its seed from the number of ops made before it on 1.15, and
+# from the number of random ops on 2.21. When that changed in between was not measured.
+_COUNTS_RANDOM_OPS_ONLY = (2, 21)
+_GRAPH_SEEDS = frozenset(
+    ["set_random_seed", "random.set_random_seed", "random.set_seed", "keras.utils.set_random_seed"]
+)
+_ONLY_EAGER = frozenset(
+    ["enable_eager_execution", "enable_v2_behavior", "compat.v1.enable_eager_execution"]
+)
+_ONLY_GRAPH = frozenset(
+    [
+        "Session",
+        "InteractiveSession",
+        "placeholder",
+        "disable_v2_behavior",
+        "disable_eager_execution",
+        "global_variables_initializer",
+        "get_default_graph",
+        "set_random_seed",
+        "random.set_random_seed",
+    ]
+)
+
+
+class Seeds:
+    """Questions about where the draws of random ops come from."""
+
+    def __init__(
+        self, source: Source, names: Names, own: OwnCalls, target_tf: tuple[int, ...] | None
+    ) -> None:
+        self._source = source
+        self._names = names
+        self._own = own
+        self._target_tf = target_tf
+
+    def shifted_by_new_ops(self, place: ast.expr, consumer: Consumer) -> bool:
+        """Whether ops added at a place give the random ops made after them other seeds.
+
+        Only in a graph whose seed is set: without, the draws are others in each run anyway.
+        """
+        if self._target_tf is not None and self._target_tf >= _COUNTS_RANDOM_OPS_ONLY:
+            return False
+        return self._in_graph(place, consumer) and self._graph_seed and self._draws_unseeded
+
+    def _in_graph(self, place: ast.expr, consumer: Consumer) -> bool:
+        """Whether the pipeline is made in a graph, as far as it may be."""
+        if self._symbols & _ONLY_EAGER:
+            return False
+        if consumer.taking in (Taking.LOOP, Taking.ITERATOR):
+            function = self._source.function(place)
+            decorators = getattr(function, "decorator_list", [])
+            return any("function" in ast.unparse(decorator) for decorator in decorators)
+        if consumer.taking is Taking.GRAPH:
+            return True
+        return bool(self._symbols & _ONLY_GRAPH)
+
+    @cached_property
+    def _calls(self) -> list[ast.Call]:
+        return [node for node in ast.walk(self._source.tree) if isinstance(node, ast.Call)]
+
+    @cached_property
+    def _symbols(self) -> frozenset[str]:
+        symbols = (self._names.tf(call.func) for call in self._calls)
+        return frozenset(symbol for symbol in symbols if symbol is not None)
+
+    @property
+    def _graph_seed(self) -> bool:
+        return bool(self._symbols & _GRAPH_SEEDS)
+
+    @cached_property
+    def _draws_unseeded(self) -> bool:
+        """Whether the file may make random ops that have no seed of their own."""
+        return any(self._may_draw(call) for call in self._calls)
+
+    def _may_draw(self, call: ast.Call) -> bool:
+        symbol = self._names.tf(call.func)
+        path = self._names.dotted(call.func)
+        if symbol is None:
+            if path is None:
+                return isinstance(call.func, ast.Name) and self._own.function(call) is None
+            known = effect_of_path(path) is not CallEffect.UNKNOWN or gives_data(path)
+            return not known and not path.startswith("builtins.")
+        if symbol in _GRAPH_SEEDS or symbol.startswith(("data.", "app.", "flags.", "logging.")):
+            return False
+        effect = effect_of(symbol)
+        if effect is None or symbol.startswith(("keras.", "layers.", "contrib.")):
+            return True
+        seeded = any(keyword.arg == "seed" for keyword in call.keywords)
+        makes = "creates" in effect.flags and not symbol.endswith("Variable")
+        optimizer = symbol.startswith("train.")
+        return ("random" in effect.flags and not seeded) or (makes and not optimizer)
