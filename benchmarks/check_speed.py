@@ -73,9 +73,11 @@ def run_task(task: Task, folder: Path) -> tuple[float, float]:
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in task.accepted:
-        tail = (folder / "output").read_text(errors="replace")[-2000:]
-        sys.exit(f"{task.name} ended with exit code {process.returncode}:\n{tail}")
+    said = (folder / "output").read_text(errors="replace")
+    # A program that crashes ends with 1, and so does one that has findings.
+    crashed = process.returncode != 0 and "\nTraceback (most recent" in f"\n{said}"
+    if crashed or process.returncode not in task.accepted:
+        sys.exit(f"{task.name} ended with exit code {process.returncode}:\n{said[-2000:]}")
     return seconds, usage.ru_maxrss / 1024
 
 

@@ -68,10 +68,11 @@ def test_memory_can_fail(bench: ModuleType) -> None:
 def test_tools_take_turns_and_their_memory_is_seen(bench: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     small = bench.Task("small", (sys.executable, "-c", "pass"))
-    large = bench.Task("large", (sys.executable, "-c", "len(b'x' * 200_000_000)"))
+    large = bench.Task("large", (sys.executable, "-c", "len(b'x' * 600_000_000)"))
     samples = bench.measure([small, large], 2, tmp_path)
     assert [len(samples[name].seconds) for name in ("small", "large")] == [2, 2]
-    assert min(samples["large"].peak_mb) > max(samples["small"].peak_mb) + 150
+    # The figure of a small process can be that of this one, which it was split off from.
+    assert min(samples["large"].peak_mb) > 550
 
 
 def test_a_tool_that_fails_stops_the_benchmark(bench: ModuleType, tmp_path: Path) -> None:

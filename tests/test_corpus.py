@@ -113,7 +113,9 @@ def test_both_versions_compute_the_same(
     python = request.getfixturevalue(FIXTURES[version])
     original = printed(case, "original.py", python)
     assert len(original) > 1
-    again = printed(case, "original.py" if case.is_left_alone else "expected.py", python)
+    if case.is_left_alone:
+        return  # expected.py is the same file; that the script runs at all is what is asked
+    again = printed(case, "expected.py", python)
     if "rounding" not in case.contracts:
         assert again == original
         return

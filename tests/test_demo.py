@@ -59,6 +59,14 @@ def test_the_ratio_is_of_medians() -> None:
     assert Trial(slow, fast).ratio == 2.0
 
 
+@pytest.mark.parametrize(("longest", "unsteady"), [(1.4, False), (1.6, True)])
+def test_a_busy_machine_is_noticed(longest: float, *, unsteady: bool) -> None:
+    steady = (make_run(step_ms=1.0), make_run(step_ms=1.1))
+    varying = (make_run(step_ms=1.0), make_run(step_ms=longest))
+    assert Trial(steady, varying).is_unsteady is unsteady
+    assert Trial(varying, steady).is_unsteady is unsteady
+
+
 def test_a_failed_run_shows_its_end() -> None:
     result = RunResult(Ending.EXITED, 1.0, exit_code=3, stderr="Median step: 1.0 ms\nbad luck\n")
     with pytest.raises(TrialError, match=r"(?s)ended with exit code 3.*bad luck"):

@@ -130,6 +130,8 @@ def show_agreement(trial: Trial) -> None:
     for name, taken in (("original", trial.original), ("rewritten", trial.rewritten)):
         typer.echo(f"  {name:<10} {step_time(taken):6.3f} ms   ({each_time(taken)})")
     typer.echo(f"The original takes {trial.ratio:.2f} times as long as the rewritten version.")
+    if trial.is_unsteady:
+        typer.echo("The times vary much from run to run: the machine is busy with something else.")
 
 
 def each_time(runs: tuple[Run, ...]) -> str:

@@ -47,14 +47,12 @@ patterns = rng.uniform(0.0, 1.0, (CLASSES, PIXELS))
 train = DataSet(patterns, 10000, rng)
 test = DataSet(patterns, 2000, rng)
 
-tf.set_random_seed(1)
-
 x = tf.placeholder(tf.float32, [None, PIXELS])
 y_ = tf.placeholder(tf.float32, [None, CLASSES])
 
-W1 = tf.Variable(tf.truncated_normal([PIXELS, HIDDEN], stddev=0.05))
+W1 = tf.Variable(tf.truncated_normal([PIXELS, HIDDEN], stddev=0.05, seed=1))
 b1 = tf.Variable(tf.zeros([HIDDEN]))
-W2 = tf.Variable(tf.truncated_normal([HIDDEN, CLASSES], stddev=0.05))
+W2 = tf.Variable(tf.truncated_normal([HIDDEN, CLASSES], stddev=0.05, seed=2))
 b2 = tf.Variable(tf.zeros([CLASSES]))
 
 

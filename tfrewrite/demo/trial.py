@@ -45,6 +45,14 @@ class Trial:
         """How many times as long a step of the original takes."""
         return step_time(self.original) / step_time(self.rewritten)
 
+    @property
+    def is_unsteady(self) -> bool:
+        """Whether runs of one version differ so much that the machine must be busy otherwise."""
+        return any(
+            max(run.step_ms for run in runs) > 1.5 * min(run.step_ms for run in runs)
+            for runs in (self.original, self.rewritten)
+        )
+
 
 class TrialError(Exception):
     """A version could not be run to its end, or did not print what it should."""

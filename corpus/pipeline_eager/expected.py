@@ -1,0 +1,24 @@
+"""An eager training loop over a pipeline, with the tape written out."""
+
+import hashlib
+
+import numpy as np
+import tensorflow as tf
+
+rng = np.random.RandomState(8)
+inputs = rng.normal(size=(256, 5)).astype(np.float32)
+targets = inputs @ np.arange(5, dtype=np.float32).reshape(5, 1)
+
+weights = tf.Variable(tf.zeros([5, 1]))
+
+train_data = tf.data.Dataset.from_tensor_slices((inputs, targets))
+train_data = train_data.repeat(2).batch(16).prefetch(tf.data.experimental.AUTOTUNE)
+
+for step, (x, y) in enumerate(train_data):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, weights) - y))
+    gradient = tape.gradient(loss, weights)
+    weights.assign_sub(0.1 * gradient)
+    print(step, float(loss))
+
+print(hashlib.sha256(weights.numpy().tobytes()).hexdigest())
