@@ -12,7 +12,7 @@ import pytest
 
 from tfrewrite import cache as cache_module
 from tfrewrite import codec
-from tfrewrite.cache import Cache, default_directory
+from tfrewrite.cache import Cache, Entry, default_directory
 from tfrewrite.engine import handle
 from tfrewrite.model import Contract, Outcome, Status
 from tfrewrite.policy import Policy
@@ -148,6 +148,19 @@ def test_a_damaged_cache_is_made_anew(
     assert recall(cache, script) is not None
 
 
+def test_damage_in_the_middle_is_mended(cache: Cache, script: Path, tmp_path: Path) -> None:
+    paths = [script.with_name(f"y{number}.py") for number in range(80)]
+    for number, path in enumerate(paths):
+        path.write_text(f"{TEXT}# {number}\n")
+    remember(cache, paths)
+    file = tmp_path / "cache" / "outcomes-1.sqlite"
+    data = file.read_bytes()
+    file.write_bytes(data[:4096] + b"\xff" * (len(data) - 4096))
+    assert recall(cache, paths[0]) is None
+    remember(cache, paths)
+    assert recall(cache, paths[0]) is not None
+
+
 def test_a_damaged_entry_is_ignored(
     cache: Cache, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,7 +173,7 @@ def test_a_damaged_entry_is_ignored(
 def test_a_place_that_cannot_be_written_is_no_obstacle(tmp_path: Path, script: Path) -> None:
     (tmp_path / "file").write_text("")
     cache = Cache(tmp_path / "file" / "below")
-    cache.remember([])
+    cache.remember([(Entry("x.py", b"", b"", ""), Outcome("x.py", Status.UNCHANGED))])
     assert recall(cache, script) is None
 
 
@@ -175,8 +188,11 @@ def test_old_entries_go(cache: Cache, script: Path, monkeypatch: pytest.MonkeyPa
     remember(cache, [script])
     later = time.time() + 90 * 86_400
     monkeypatch.setattr("tfrewrite.cache.time.time", lambda: later)
-    cache.remember([])
+    other = script.with_name("other.py")
+    other.write_text("x = 1\n")
+    remember(cache, [other])
     assert recall(cache, script) is None
+    assert recall(cache, other) is not None
 
 
 def test_the_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

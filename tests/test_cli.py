@@ -261,6 +261,17 @@ def test_bad_files_do_not_stop_the_others(cli: Cli) -> None:
     assert Path("locked.py").read_text() == "old(1)\n"
 
 
+def test_a_file_that_is_skipped_though_it_was_named(cli: Cli) -> None:
+    make(data="x = 1\n" * 200_000)
+    assert "data.py: skipped: 1,200,000 bytes" in cli("check", "data.py").stderr
+    done = cli("check", ".", "--verbose")
+    assert done.stderr == ""
+    assert "data.py: skipped: 1,200,000 bytes" in done.stdout
+    interactive = cli("apply", "data.py", "none.py", "--interactive")
+    assert interactive.exit_code == 2
+    assert "data.py: skipped" in interactive.stderr
+
+
 def test_a_directory_without_python(cli: Cli) -> None:
     Path("nothing").mkdir()
     done = cli("check", "nothing")

@@ -29,7 +29,7 @@ from tfrewrite.registry import PACKAGE
 from tfrewrite.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tfrewrite.policy import Policy
 
@@ -74,8 +74,10 @@ class Cache:
         """For each (path, policy, named): where its outcome is kept, and the outcome if it is."""
         entries: dict[str, Entry] = {}
         outcomes: dict[str, Outcome] = {}
-        with suppress(sqlite3.Error, OSError), closing(self._connect()) as database:
-            stamps = {path: (stamp, digest) for path, stamp, digest in _all(database, "stamps")}
+
+        def look(database: sqlite3.Connection) -> None:
+            rows = database.execute("SELECT path, stamp, digest FROM stamps")
+            stamps = {path: (stamp, digest) for path, stamp, digest in rows}
             for path, policy, named in files:
                 entry = _entry(path, stamps, fingerprint(policy, named=named))
                 if entry is not None:
@@ -85,40 +87,46 @@ class Cache:
                 outcome = _decoded(row.fetchone(), path)
                 if outcome is not None:
                     outcomes[path] = outcome
+
+        self._with_database(look)
         return entries, outcomes
 
     def remember(self, made: Iterable[tuple[Entry, Outcome]]) -> None:
         """Keeps outcomes that follow from the content alone."""
-        made = [(entry, outcome) for entry, outcome in made if _lasting(outcome)]
+        lasting = [(entry, outcome) for entry, outcome in made if _lasting(outcome)]
         today = int(time.time() // 86_400)
-        with suppress(sqlite3.Error, OSError), closing(self._connect()) as database, database:
+
+        def keep(database: sqlite3.Connection) -> None:
             database.executemany(
                 "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?)",
-                [(entry.key, codec.encode(outcome), today) for entry, outcome in made],
+                [(entry.key, codec.encode(outcome), today) for entry, outcome in lasting],
             )
             database.executemany(
                 "INSERT OR REPLACE INTO stamps VALUES (?, ?, ?)",
-                [
-                    (os.path.realpath(entry.path), entry.stamp, entry.digest)
-                    for entry, _ in made
-                    if entry.stamp
-                ],
+                [(_full(entry.path), entry.stamp, entry.digest) for entry, _ in lasting],
             )
             database.execute("DELETE FROM outcomes WHERE day < ?", [today - _KEPT_DAYS])
 
-    def _connect(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        if lasting:
+            self._with_database(keep)
+
+    def _with_database(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Does some work, or none where the cache cannot be used; a damaged one is put aside."""
         try:
-            return self._opened()
-        except sqlite3.OperationalError:
-            raise  # locked, or not writable: still whole
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(self._opened()) as database, database:
+                work(database)
+        except (sqlite3.OperationalError, OSError):
+            pass  # locked, or not writable: still whole
         except sqlite3.DatabaseError:
-            self._path.unlink()
-            return self._opened()
+            with suppress(OSError):
+                self._path.unlink()
 
     def _opened(self) -> sqlite3.Connection:
         database = sqlite3.connect(self._path, timeout=2)
         try:
+            # Nothing here is worth waiting for the disk.
+            database.execute("PRAGMA synchronous = OFF")
             database.executescript(_TABLES)
         except sqlite3.Error:
             database.close()
@@ -156,7 +164,7 @@ def _entry(path: str, stamps: dict[str, tuple[str, bytes]], asked: bytes) -> Ent
             f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} "
             f"{status.st_ino} {status.st_dev}"
         )
-        known, digest = stamps.get(os.path.realpath(path), ("", b""))
+        known, digest = stamps.get(_full(path), ("", b""))
         if known != stamp:
             digest = hashlib.sha256(Path(path).read_bytes()).digest()
     except OSError:
@@ -166,8 +174,8 @@ def _entry(path: str, stamps: dict[str, tuple[str, bytes]], asked: bytes) -> Ent
     return Entry(path, key, digest, stamp if settled else "")
 
 
-def _all(database: sqlite3.Connection, table: str) -> Iterable[tuple[str, str, bytes]]:
-    return database.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608  our own name
+def _full(path: str) -> str:
+    return os.path.abspath(path)  # noqa: PTH100  a hundred times as fast
 
 
 def _decoded(row: tuple[str] | None, path: str) -> Outcome | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tfrewrite.rule import Rule
 
-LARGEST = 2_000_000
+LARGEST = 800_000
 """Bytes above which a file is data, not a script; its tree would take several hundred MB."""
 
 _HEAD = 2_000

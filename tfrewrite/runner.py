@@ -57,7 +57,7 @@ class Means:
 
 def run(found: Sequence[Found], plan: Plan, means: Means) -> list[Outcome]:
     """The outcome of each file, in the order given."""
-    outcomes = {one.path: _left_out(one) for one in found if one.problem or one.skipped}
+    outcomes = {one.path: left_out(one) for one in found if one.problem or one.skipped}
     tasks = [
         Task(one.path, plan.policy(one.path), one.named)
         for one in found
@@ -79,7 +79,8 @@ def run(found: Sequence[Found], plan: Plan, means: Means) -> list[Outcome]:
     return [outcomes[one.path] for one in found]
 
 
-def _left_out(found: Found) -> Outcome:
+def left_out(found: Found) -> Outcome:
+    """The outcome of what discovery found nothing to handle at."""
     if found.problem:
         return Outcome(found.path, Status.FAILED, error=found.problem)
     return Outcome(found.path, Status.SKIPPED, error=found.skipped)

@@ -19,7 +19,7 @@ from tfrewrite.reports import diff as diff_report
 from tfrewrite.reports import json_report, text
 from tfrewrite.reports.safe import printable
 from tfrewrite.reports.summary import Run, exit_code
-from tfrewrite.runner import Means, run
+from tfrewrite.runner import Means, left_out, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,12 +59,13 @@ class Session:
         if STDIN in options.paths:
             return self._standard_input(plan, write=write, diff=diff, interactive=interactive)
         found = self._found(settings)
-        for one in found:
-            if one.skipped:
-                _complain(f"{one.path}: skipped: {one.skipped}")
         outcomes = (
             self._asked(found, plan) if interactive else self._handled(found, plan, diff=diff)
         )
+        for one, outcome in zip(found, outcomes, strict=True):
+            # What was come across in a directory is left out without a word.
+            if one.named and outcome.status is Status.SKIPPED:
+                _complain(f"{one.path}: skipped: {outcome.error}")
         result = Run(tuple(outcomes), time.perf_counter() - self._begun)
         if diff and options.format is Format.TEXT:
             self._emit(b"".join(diff_report.render(one) for one in outcomes))
@@ -100,12 +101,12 @@ class Session:
         questions = Questions()
         outcomes: list[Outcome] = []
         for one in found:
-            if one.problem:
-                outcomes.append(Outcome(one.path, Status.FAILED, error=one.problem))
-            elif not one.skipped:
-                questions.path = one.path
-                policy = plan.policy(one.path)
-                outcomes.append(engine.handle(one.path, policy, named=one.named, choose=questions))
+            if one.problem or one.skipped:
+                outcomes.append(left_out(one))
+                continue
+            questions.path = one.path
+            policy = plan.policy(one.path)
+            outcomes.append(engine.handle(one.path, policy, named=one.named, choose=questions))
         return outcomes
 
     def _standard_input(self, plan: Plan, *, write: bool, diff: bool, interactive: bool) -> int:
