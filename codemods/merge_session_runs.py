@@ -83,10 +83,27 @@ class MergeSessionRuns(Rule):
     }
 
     def sites(self, facts: Facts) -> Iterator[Site]:
-        for owner, block in facts.source.blocks():
+        for owner, block in _blocks_with_runs(facts):
             if _is_step(facts, owner, block):
                 for runs in _same_feed(facts, block):
                     yield from _Step(facts, block, runs).sites()
+
+
+def _blocks_with_runs(facts: Facts) -> Iterator[tuple[ast.AST, Block]]:
+    """The blocks with two or more calls that look like runs, each with the node that owns it."""
+    first: dict[int, ast.stmt] = {}
+    several: dict[int, ast.stmt] = {}
+    for call in facts.source.all(ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("run", "eval"):
+            statement = facts.source.statement(call)
+            block, _ = facts.source.position(statement)
+            if id(block) in first:
+                several[id(block)] = statement
+            first.setdefault(id(block), statement)
+    for statement in sorted(several.values(), key=facts.source.span):
+        owner = facts.source.parent(statement)
+        assert owner is not None
+        yield owner, facts.source.position(statement)[0]
 
 
 def _is_step(facts: Facts, owner: ast.AST, block: Block) -> bool:

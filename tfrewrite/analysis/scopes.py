@@ -77,7 +77,16 @@ class Scope:
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
     elsewhere: dict[str, Scope] = field(default_factory=dict)
     """Names that `global` or `nonlocal` moves to another scope."""
-    star_imports: list[ast.ImportFrom] = field(default_factory=list)
+    binders: list[ast.AST] = field(default_factory=list)
+    """The nodes evaluated in this scope that may bind names, in the order of the text."""
+
+    @property
+    def star_imports(self) -> list[ast.ImportFrom]:
+        return [
+            node
+            for node in self.binders
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+        ]
 
     def owner(self, name: str) -> Scope | None:
         """The scope that a name belongs to when it is used in this one."""
@@ -101,19 +110,16 @@ class Scopes:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self._scopes: dict[ast.AST, Scope] = {}
-        self.module = self._open(source.tree, None)
-        self._declare(self.module)
+        self.module = Scope(source.tree, None)
+        self._scopes: dict[ast.AST, Scope] = {source.tree: self.module}
+        self._home: dict[ast.AST, Scope] = {}
+        self._open()
+        self._declare()
         self._fill()
 
     def of(self, node: ast.AST) -> Scope:
         """The scope that a node is evaluated in."""
-        below = [node]
-        for outer in self.source.ancestors(node):
-            if outer in self._scopes and not _evaluated_outside(outer, below):
-                return self._scopes[outer]
-            below.append(outer)
-        return self.module
+        return self._home.get(node, self.module)
 
     def inside(self, node: ScopeNode) -> Scope:
         """The scope that a module, function, class or comprehension opens."""
@@ -148,27 +154,35 @@ class Scopes:
                 found.setdefault(node.id, []).append(node)
         return found
 
-    def _open(self, node: ScopeNode, parent: Scope | None) -> Scope:
-        scope = self._scopes[node] = Scope(node, parent)
-        for child in _scope_children(node):
-            self._open_nested(child, scope)
-        return scope
+    def _open(self) -> None:
+        """Finds every scope, and for each node the scope that it is evaluated in."""
+        children = self.source.children
+        stack = [(node, self.module) for node in reversed(children(self.source.tree))]
+        while stack:
+            node, scope = stack.pop()
+            self._home[node] = scope
+            if isinstance(node, _BINDERS):
+                scope.binders.append(node)
+            inner = scope
+            outside: list[ast.AST] = []
+            if isinstance(node, _SCOPES):
+                inner = self._scopes[node] = Scope(node, scope)
+                outside = _outside_parts(node)
+                stack += [(part, scope) for part in reversed(outside)]
+            for child in reversed(children(node)):
+                if isinstance(child, (ast.arguments, ast.comprehension)):
+                    self._home[child] = inner
+                    parts = [part for part in children(child) if part not in outside]
+                    stack += [(part, inner) for part in reversed(parts)]
+                elif child not in outside:
+                    stack.append((child, inner))
 
-    def _open_nested(self, node: ast.AST, scope: Scope) -> None:
-        if isinstance(node, _SCOPES):
-            for outside in _outside_parts(node):
-                self._open_nested(outside, scope)
-            self._open(node, scope)
-            return
-        for child in ast.iter_child_nodes(node):
-            self._open_nested(child, scope)
-
-    def _declare(self, module: Scope) -> None:
+    def _declare(self) -> None:
         """Honours `global` and `nonlocal` before any binding is filed."""
-        for scope in list(self._scopes.values()):
-            for node in _own_nodes(scope.node):
+        for scope in self._scopes.values():
+            for node in scope.binders:
                 if isinstance(node, ast.Global):
-                    scope.elsewhere.update(dict.fromkeys(node.names, module))
+                    scope.elsewhere.update(dict.fromkeys(node.names, self.module))
                 elif isinstance(node, ast.Nonlocal):
                     for name in node.names:
                         scope.elsewhere[name] = self._enclosing_function(scope, name)
@@ -177,7 +191,7 @@ class Scopes:
         outer = scope.parent
         while outer is not None and outer.parent is not None:
             if not isinstance(outer.node, ast.ClassDef) and any(
-                name == bound.name for bound in _bindings_in(outer.node)
+                name == bound.name for bound in _bindings_in(outer)
             ):
                 return outer
             outer = outer.parent
@@ -185,24 +199,13 @@ class Scopes:
 
     def _fill(self) -> None:
         for scope in self._scopes.values():
-            for binding in _bindings_in(scope.node):
+            for binding in _bindings_in(scope):
                 home = scope.elsewhere.get(binding.name, scope)
                 if isinstance(binding.node, ast.NamedExpr):
                     while isinstance(home.node, COMPREHENSIONS) and home.parent is not None:
                         home = home.parent
                     home = home.elsewhere.get(binding.name, home)
                 home.bindings.setdefault(binding.name, []).append(binding)
-            for node in _own_nodes(scope.node):
-                if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
-                    scope.star_imports.append(node)
-
-
-def _evaluated_outside(scope: ast.AST, below: list[ast.AST]) -> bool:
-    """Decorators, defaults, bases and a comprehension's first iterable belong to the scope around.
-
-    `below` leads from a node up to the scope.
-    """
-    return any(node is part for part in _outside_parts(scope) for node in below)
 
 
 def _outside_parts(node: ast.AST) -> list[ast.AST]:
@@ -219,35 +222,23 @@ def _outside_parts(node: ast.AST) -> list[ast.AST]:
     return []
 
 
-def _scope_children(node: ScopeNode) -> Iterator[ast.AST]:
-    outside = _outside_parts(node)
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.arguments, ast.comprehension)):
-            yield from (part for part in ast.iter_child_nodes(child) if part not in outside)
-        elif child not in outside:
-            yield child
+_BINDERS = (
+    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.With,
+    ast.AsyncWith, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
+    ast.ExceptHandler, ast.Delete, ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.Global,
+    ast.Nonlocal,
+)  # fmt: skip
 
 
-def _own_nodes(scope: ScopeNode) -> Iterator[ast.AST]:
-    """The nodes that are evaluated in a scope, not those of the scopes nested in it."""
-    stack = list(_scope_children(scope))
-    while stack:
-        node = stack.pop()
-        yield node
-        if isinstance(node, _SCOPES):
-            stack.extend(_outside_parts(node))
-        else:
-            stack.extend(ast.iter_child_nodes(node))
-
-
-def _bindings_in(scope: ScopeNode) -> Iterator[Binding]:
-    if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        yield from _parameters(scope)
-    if isinstance(scope, COMPREHENSIONS):
-        for generator in scope.generators:
+def _bindings_in(scope: Scope) -> Iterator[Binding]:
+    node = scope.node
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        yield from _parameters(node)
+    if isinstance(node, COMPREHENSIONS):
+        for generator in node.generators:
             yield from _targets(generator.target, How.LOOP, generator.iter, generator.target)
-    for node in _own_nodes(scope):
-        yield from _bindings_of(node)
+    for binder in scope.binders:
+        yield from _bindings_of(binder)
 
 
 def _parameters(function: Function) -> Iterator[Binding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TypeVar, cast
 
 from tfrewrite.model import Span
@@ -25,19 +25,29 @@ class Source:
         self._parents: dict[ast.AST, ast.AST] = {}
         self._blocks: dict[ast.stmt, tuple[Block, int]] = {}
         self._kinds: dict[type[ast.AST], list[ast.AST]] = {}
+        self._children: dict[ast.AST, list[ast.AST]] = {}
         self._link(tree)
 
     def _link(self, root: ast.AST) -> None:
         stack = [root]
         while stack:
             node = stack.pop()
-            for child in ast.iter_child_nodes(node):
-                self._parents[child] = node
-                self._kinds.setdefault(type(child), []).append(child)
-                stack.append(child)
-            for block in blocks_of(node):
-                for index, statement in enumerate(block):
-                    self._blocks[statement] = (block, index)
+            kind = type(node)
+            self._kinds.setdefault(kind, []).append(node)
+            if kind in _HOLDING_BLOCKS:
+                for block in blocks_of(node):
+                    for index, statement in enumerate(block):
+                        self._blocks[statement] = (block, index)
+            inner = _children(node)
+            if inner:
+                self._children[node] = inner
+                stack += inner
+                for child in inner:
+                    self._parents[child] = node
+
+    def children(self, node: ast.AST) -> list[ast.AST]:
+        """The nodes directly in a node, in the order of the text; no operators or contexts."""
+        return self._children.get(node, [])
 
     def all(self, kind: type[Kind]) -> list[Kind]:
         """Every node of a kind, in no particular order."""
@@ -130,3 +140,28 @@ def blocks_of(node: ast.AST) -> Iterator[Block]:
         block = getattr(node, field, None)
         if isinstance(block, list) and block:
             yield block
+
+
+_HOLDING_BLOCKS = frozenset(
+    kind
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and "body" in kind._fields
+)
+# Shared by all nodes that have the same one, so that they have no place of their own.
+_PLACELESS = frozenset({"ctx", "op", "ops", "kind", "type_comment", "conversion", "level"})
+
+
+@cache
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    return tuple(name for name in kind._fields if name not in _PLACELESS)
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    found: list[ast.AST] = []
+    for name in _fields(type(node)):
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
