@@ -159,7 +159,7 @@ def install_uv() -> None:
     except SetupError as error:
         hint = "On Debian and Ubuntu the package python3-venv is needed for it."
         raise SetupError(f"{error}\n{hint}") from None
-    pip = [home / "bin" / "python", "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    pip = (home / "bin" / "python", "-m", "pip", "--quiet", "--disable-pip-version-check")
     call(*pip, "install", "--require-hashes", "--requirement", lock)
     stamp.write_text(wanted)
 
@@ -177,8 +177,8 @@ def make(environment: Environment) -> None:
     environment.stamp.unlink(missing_ok=True)
     if not environment.python.exists():
         call(UV, "venv", "--quiet", "--clear", "--python", python, environment.path)
-    pip = [UV, "pip"]
-    into = ["--quiet", "--python", environment.python]
+    pip = (UV, "pip")
+    into = ("--quiet", "--python", environment.python)
     call(*pip, "sync", *into, "--require-hashes", environment.lock)
     if environment.project:
         call(*pip, "install", *into, "--no-deps", "--editable", ROOT)

@@ -7,7 +7,7 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -50,11 +50,10 @@ class Case:
 
 
 def load(folder: Path) -> Case:
-    settings = tomllib.loads((folder / "case.toml").read_text())
-    lists = {
-        key: tuple(settings.pop(key)) for key in ("tensorflow", "rules", "contracts", "refusals")
-    }
-    return Case(name=folder.name, **lists, **settings)
+    settings: dict[str, Any] = tomllib.loads((folder / "case.toml").read_text())
+    lists = ("tensorflow", "rules", "contracts", "refusals")
+    settings |= {key: tuple(settings[key]) for key in lists}
+    return Case(name=folder.name, **settings)
 
 
 CASES = [load(path.parent) for path in sorted(CORPUS.glob("*/case.toml"))]
