@@ -96,6 +96,16 @@ def test_comments_within_an_expression_go_above_its_statement() -> None:
         """)
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("indent", ["    ", "\t"])
+def test_further_lines_stand_where_the_text_has_them(indent: str, newline: str) -> None:
+    new = f"[a,  # A\n{indent}     b]"
+    text = f"if x:\n{indent}y = f(c)\n".replace("\n", newline)
+    assert replaced(text, "c", new) == text.replace("c", new.replace("\n", newline))
+    lines = f"d +\n{indent}      e"
+    assert replaced(text, "c", lines) == text.replace("c", lines.replace("\n", newline))
+
+
 def test_comments_that_the_new_code_repeats_are_not_doubled() -> None:
     text = "x = f(a,  # first\n      b)\n"
     new = "g(a,  # first\n      b)"

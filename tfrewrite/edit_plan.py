@@ -62,15 +62,15 @@ def plan_for(module: cst.Module, edits: Sequence[Edit]) -> Plan:
     snippets = Snippets(module.default_newline)
     plan = Plan()
     for edit in edits:
-        _enter(plan, places, snippets, edit)
+        _enter(plan, module, places, snippets, edit)
     _move_comments(plan, places, edits)
     return plan
 
 
-def _enter(plan: Plan, places: Places, snippets: Snippets, edit: Edit) -> None:
+def _enter(plan: Plan, module: cst.Module, places: Places, snippets: Snippets, edit: Edit) -> None:
     if isinstance(edit, ReplaceExpression):
         expression = _found(places.expressions, edit.span, edit)
-        _enter_expression(plan, snippets, edit, expression)
+        _enter_expression(plan, module, snippets, edit, expression)
         plan.on_the_way.update(expression.ancestors)
     else:
         statement = _found(places.statements, edit.span, edit)
@@ -79,13 +79,17 @@ def _enter(plan: Plan, places: Places, snippets: Snippets, edit: Edit) -> None:
 
 
 def _enter_expression(
-    plan: Plan, snippets: Snippets, edit: ReplaceExpression, place: Place[cst.BaseExpression]
+    plan: Plan,
+    module: cst.Module,
+    snippets: Snippets,
+    edit: ReplaceExpression,
+    place: Place[cst.BaseExpression],
 ) -> None:
     if any(isinstance(outer, cst.FormattedString) for outer in place.ancestors):
         raise EditError("an expression within an f-string cannot be replaced alone", edit)
     if any(outer in plan.expressions for outer in (*place.ancestors, place.node)):
         raise EditError("an expression and a part of it cannot both be replaced", edit)
-    new = _expression(snippets, edit)
+    new = _expression(snippets, edit, _indent(module, place))
     plan.expressions[place.node] = fitted(place.node, new, place.parent)
     _keep_comments(plan, place, new)
 
@@ -112,9 +116,18 @@ def _enter_statement(
         _keep_comments(plan, place, *work.replacement.statements)
 
 
-def _expression(snippets: Snippets, edit: ReplaceExpression) -> cst.BaseExpression:
+def _indent(module: cst.Module, place: Place[cst.BaseExpression]) -> str:
+    """The indentation of the statement that an expression belongs to."""
+    return "".join(
+        module.default_indent if outer.indent is None else outer.indent
+        for outer in place.ancestors
+        if isinstance(outer, cst.IndentedBlock)
+    )
+
+
+def _expression(snippets: Snippets, edit: ReplaceExpression, indent: str) -> cst.BaseExpression:
     try:
-        return snippets.expression(edit.text)
+        return snippets.expression(edit.text, indent)
     except (cst.ParserSyntaxError, cst.CSTValidationError) as error:
         raise EditError("the new code is not one expression", edit) from error
 
@@ -137,11 +150,18 @@ def _found(found: dict[Span, Place[NodeT]], span: Span, edit: Edit) -> Place[Nod
 def _keep_comments(plan: Plan, place: Place[cst.CSTNode], *new: cst.CSTNode) -> None:
     """Comments inside what is replaced go above its statement, unless the new code has them."""
     repeated = Counter(comment for node in new for comment in comments_in(node))
-    for comment in comments_in(place.node):
+    for comment in comments_in(_without_parentheses(place.node)):
         if repeated[comment]:
             repeated[comment] -= 1
         else:
             plan.comments_after[place.line].append(comment)
+
+
+def _without_parentheses(node: cst.CSTNode) -> cst.CSTNode:
+    """What of a node is replaced: the parentheses around it stay, with their comments."""
+    if isinstance(node, cst.BaseExpression) and not isinstance(node, (cst.Tuple, cst.GeneratorExp)):
+        return node.with_changes(lpar=(), rpar=())
+    return node
 
 
 def _move_comments(plan: Plan, places: Places, edits: Sequence[Edit]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
+from libcst import matchers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,8 +81,20 @@ class Snippets:
         body[0] = first.with_changes(leading_lines=(*module.header, *first.leading_lines))
         return Snippet(tuple(body), tuple(module.footer))
 
-    def expression(self, text: str) -> cst.BaseExpression:
-        return cst.parse_expression(self._with_newlines(text), config=self._config)
+    def expression(self, text: str, indent: str = "") -> cst.BaseExpression:
+        """The expression of a text, whose further lines stand as in a statement at `indent`.
+
+        They may need brackets around them that are not part of the text.
+        """
+        text = self._with_newlines(text)
+        if self._newline not in text:
+            return cst.parse_expression(text, config=self._config)
+        header = f"if 1:{self._newline}" if indent else ""
+        whole = f"{header}{indent}({text}{self._newline}){self._newline}"
+        module = cst.parse_module(whole, config=self._config)
+        found = matchers.findall(module, matchers.Expr())[0]
+        expression = cst.ensure_type(found, cst.Expr).value
+        return expression.with_changes(lpar=expression.lpar[1:], rpar=expression.rpar[:-1])
 
     def _with_newlines(self, text: str) -> str:
         return _NEWLINE.sub(lambda _: self._newline, text)
