@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
-from tfrewrite.analysis.classes import Classes, Method, Store
+from tfrewrite.analysis.classes import Classes, Method
 from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.flow import Flow, evaluated
 from tfrewrite.analysis.names import Names
-from tfrewrite.analysis.nodes import Kind, Node, plain
+from tfrewrite.analysis.nodes import Frame, Kind, Node, choice, plain, text, unknown
+from tfrewrite.analysis.objects import Objects
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_path, gives_data
 from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How, Scopes
 from tfrewrite.analysis.source import Source
@@ -40,17 +40,6 @@ _STATIC_ATTRIBUTES = frozenset({"shape", "dtype", "name", "device", "graph", "ge
 _OBJECTS = SESSIONS | SUMMARY_WRITERS
 
 
-@dataclass(eq=False)
-class Frame:
-    """One evaluation of a function: what its parameters are, and from where it was called."""
-
-    function: ast.AST
-    arguments: dict[str, Node]
-    controls: list[Node] = field(default_factory=list)
-    many: bool = False
-    depth: int = 0
-
-
 class Tracer:
     """Follows expressions of one file to the values that they build."""
 
@@ -69,9 +58,7 @@ class Tracer:
         self._flow = flow
         self._classes = classes
         self._known: dict[tuple[ast.AST, Frame | None], Node] = {}
-        self._attributes: dict[tuple[Node, str], Node] = {}
-        self._frames: dict[tuple[Node, Method], Frame] = {}
-        self._selves: dict[ast.ClassDef, Node] = {}
+        self._objects = Objects(source, names, classes, self)
         self._containers = containers
         self._elements: dict[tuple[Node, int | None], Node] = {}
 
@@ -91,7 +78,7 @@ class Tracer:
         match expr:
             case ast.Constant() | ast.JoinedStr() | ast.Lambda():
                 if isinstance(expr, ast.Lambda):
-                    return _unknown(expr, "a lambda")
+                    return unknown(expr, "a lambda")
                 return Node(Kind.CONSTANT, expr)
             case ast.Attribute():
                 return self._attribute(expr, frame)
@@ -114,19 +101,19 @@ class Tracer:
             case ast.Subscript():
                 return self._subscript(expr, frame)
             case ast.IfExp(body=body, orelse=orelse):
-                return self._join(expr, [self.trace(body, frame), self.trace(orelse, frame)])
+                return choice(expr, [self.trace(body, frame), self.trace(orelse, frame)])
             case ast.BoolOp(values=values):
-                return self._join(expr, [self.trace(value, frame) for value in values])
+                return choice(expr, [self.trace(value, frame) for value in values])
             case ast.NamedExpr(value=value):
                 return self.trace(value, frame)
-        return _unknown(expr, f"`{self._text(expr)}`")
+        return unknown(expr, f"`{text(expr)}`")
 
     # Names
 
     def _follow_name(self, node: Node, name: ast.Name, frame: Frame | None) -> None:
         cls = self._classes.of_self(name)
         if cls is not None and not (frame and name.id in frame.arguments):
-            node.inputs.append(("", self._self(cls)))
+            node.inputs.append(("", self._objects.of_class(cls)))
             return
         path = self._names.dotted(name)
         if path is not None:
@@ -134,15 +121,15 @@ class Tracer:
             return
         bindings = self._flow.reaching(name)
         if not bindings:
-            node.inputs.append(("", _unknown(name, f"`{name.id}` is not bound in this file")))
+            node.inputs.append(("", unknown(name, f"`{name.id}` is not bound in this file")))
         for binding in bindings:
             if self._set_from_elsewhere(binding, name):
                 why = f"`{name.id}`, which a function sets in line {_line(binding.node)}"
-                node.inputs.append(("", _unknown(name, why)))
+                node.inputs.append(("", unknown(name, why)))
                 continue
             value = self._binding(binding, name, self._frame_of(binding, frame))
             node.inputs.append(
-                ("", self._with_additions(name, value, frame, self._scopes.uses(name)))
+                ("", self.with_additions(name, value, frame, self._scopes.uses(name)))
             )
 
     def _frame_of(self, binding: Binding, frame: Frame | None) -> Frame | None:
@@ -156,7 +143,7 @@ class Tracer:
         if binding.how is How.PARAMETER:
             return self._parameter(binding, name, frame)
         if binding.value is None:
-            return _unknown(name, f"`{name.id}`, bound in line {_line(binding.node)}")
+            return unknown(name, f"`{name.id}`, bound in line {_line(binding.node)}")
         if binding.how is How.ASSIGN:
             return self.trace(binding.value, frame)
         if binding.how is How.AUGMENT and isinstance(binding.node, ast.AugAssign):
@@ -164,12 +151,12 @@ class Tracer:
         if binding.how in (How.UNPACK, How.LOOP):
             value = self.trace(binding.value, frame)
             exact = binding.how is How.UNPACK and binding.index is not None
-            return self._element(name, value, binding.index if exact else None)
+            return self.element(name, value, binding.index if exact else None)
         if binding.how is How.WITH:
             manager = self.trace(binding.value, frame)
             if manager.kind is Kind.OBJECT and manager.symbol in SESSIONS:
                 return manager
-        return _unknown(name, f"`{name.id}`, bound in line {_line(binding.node)}")
+        return unknown(name, f"`{name.id}`, bound in line {_line(binding.node)}")
 
     def _set_from_elsewhere(self, binding: Binding, name: ast.Name) -> bool:
         """Whether a function that the use is not part of binds the name, by `global`."""
@@ -185,7 +172,7 @@ class Tracer:
             return frame.arguments[binding.name]
         function = self._source.function(binding.node)
         owner = getattr(function, "name", "a lambda")
-        return _unknown(name, f"parameter `{name.id}` of `{owner}`, which a caller gives")
+        return unknown(name, f"parameter `{name.id}` of `{owner}`, which a caller gives")
 
     def _augmented(self, statement: ast.AugAssign, frame: Frame | None) -> Node:
         target = statement.target
@@ -201,7 +188,7 @@ class Tracer:
             self._known[key] = self._operation(statement, statement.op, values, frame)
         return self._known[key]
 
-    def _with_additions(
+    def with_additions(
         self,
         name: ast.Name | ast.Attribute,
         value: Node,
@@ -216,8 +203,8 @@ class Tracer:
         for use in uses:
             more, known = self._containers.added_through(use)
             if not known and (container or self._containers.changes(use)):
-                why = f"`{self._text(name)}`, which is changed in line {use.lineno}"
-                return _unknown(name, why)
+                why = f"`{text(name)}`, which is changed in line {use.lineno}"
+                return unknown(name, why)
             added += more if container or self._containers.changes(use) else []
         if not added:
             return value
@@ -233,111 +220,29 @@ class Tracer:
             return self._api_reference(expr, path)
         base = self.trace(expr.value, frame)
         if base.kind is Kind.INSTANCE:
-            return self._stored(base, expr)
+            return self._objects.attribute(base, expr)
         if base.kind is Kind.CONSTANT:
             return Node(Kind.CONSTANT, expr)
         if base.kind in (Kind.OP, Kind.VARIABLE) and expr.attr in _STATIC_ATTRIBUTES:
             return Node(Kind.CONSTANT, expr)
         if base.kind is Kind.UNKNOWN:
-            return _unknown(expr, base.why)
-        return _unknown(expr, f"attribute `{expr.attr}` of `{self._text(expr.value)}`")
+            return unknown(expr, base.why)
+        return unknown(expr, f"attribute `{expr.attr}` of `{text(expr.value)}`")
 
     def _api_reference(self, expr: ast.expr, path: str) -> Node:
         """A library's name that is used and not called: a function passed on, or a constant."""
         symbol = self._names.tf(expr)
         if symbol is None:
             known = effect_of_path(path) is not CallEffect.UNKNOWN or gives_data(path)
-            return Node(Kind.CONSTANT, expr) if known else _unknown(expr, f"`{path}`")
+            return Node(Kind.CONSTANT, expr) if known else unknown(expr, f"`{path}`")
         if symbol in CONFIGURATION:
             return Node(Kind.CONSTANT, expr, symbol)
         effect = effect_of(symbol, GRAPH_MODE)
         if effect is None:
-            return _unknown(expr, f"`tf.{symbol}`, whose effect is not known")
+            return unknown(expr, f"`tf.{symbol}`, whose effect is not known")
         if not effect.returns_tensor and not effect.parameters:
             return Node(Kind.CONSTANT, expr, symbol)  # a dtype, a key, a flag
         return Node(Kind.OBJECT, expr, symbol, effect=effect)
-
-    def _self(self, cls: ast.ClassDef) -> Node:
-        if cls not in self._selves:
-            self._selves[cls] = Node(Kind.INSTANCE, cls, instance_of=cls)
-        return self._selves[cls]
-
-    def _stored(self, instance: Node, expr: ast.Attribute) -> Node:
-        key = (instance, expr.attr)
-        if key not in self._attributes:
-            node = self._attributes[key] = Node(Kind.CHOICE, expr)
-            for value in self._stored_values(instance, expr):
-                node.inputs.append(("", value))
-        return plain(self._attributes[key])
-
-    def _stored_values(self, instance: Node, expr: ast.Attribute) -> list[Node]:
-        cls = instance.instance_of
-        assert cls is not None
-        getter = self._classes.method(cls, expr.attr)
-        if getter is not None:
-            if [self._names.dotted(d) for d in getter.decorator_list] == ["builtins.property"]:
-                return [self._returned(getter, self._frame(instance, getter), expr)]
-            return [_unknown(expr, f"method `{expr.attr}` of `{cls.name}`")]
-        stores = self._classes.stores(cls, expr.attr)
-        if not stores:
-            reason = f"attribute `{expr.attr}` of `{cls.name}`, which this file does not set"
-            return [_unknown(expr, reason)]
-        return [self._store(instance, store) for store in stores]
-
-    def _store(self, instance: Node, store: Store) -> Node:
-        if store.value is None or store.augmented:
-            return _unknown(store.target, f"`{self._text(store.target)}`, which is rebound")
-        frame = self._frame(instance, store.method) if store.method else None
-        value = self.trace(store.value, frame)
-        if store.index is not None:
-            value = self._element(store.target, value, store.index)
-        uses = self._classes.reads(store.target.attr)
-        return self._with_additions(store.target, value, frame, uses)
-
-    def _frame(self, instance: Node, method: Method) -> Frame:
-        """The call of a method that an object sees: for `__init__` the one that made the object."""
-        key = (instance, method)
-        if key not in self._frames:
-            arguments = {method.args.args[0].arg: instance} if method.args.args else {}
-            frame = self._frames[key] = Frame(method, arguments, many=True)
-            calls = self._calls_of(instance, method)
-            if calls:
-                frame.many = len(calls) > 1 or self._repeated(*calls[0])
-                self._bind_any(frame, calls)
-            elif method.name == "__init__":
-                frame.many = False
-        return self._frames[key]
-
-    def _bind_any(self, frame: Frame, calls: list[tuple[ast.Call, Frame | None]]) -> None:
-        """Gives each parameter what one or the other of several calls gives it."""
-        ways = []
-        for call, outer in calls:
-            way = Frame(frame.function, {})
-            self._bind(way, call, outer, skip_first=True)
-            ways.append(way.arguments)
-        for name in set.intersection(*(set(way) for way in ways)):
-            values = [way[name] for way in ways]
-            value = values[0] if len(values) == 1 else self._join(frame.function, values)
-            frame.arguments.setdefault(name, value)
-
-    def _calls_of(self, instance: Node, method: Method) -> list[tuple[ast.Call, Frame | None]]:
-        """The calls, from within the same object, that run a method."""
-        if method.name == "__init__":
-            made = instance.expr
-            if isinstance(made, ast.ClassDef):
-                return [(call, None) for call in self._classes.instantiations(made)]
-            return [(made, None)] if isinstance(made, ast.Call) else []
-        found: list[tuple[ast.Call, Frame | None]] = []
-        for node in self._source.all(ast.Call):
-            if isinstance(node.func, ast.Attribute) and node.func.attr == method.name:
-                caller = self._source.function(node)
-                receiver = node.func.value
-                inner = isinstance(receiver, ast.Name) and self._classes.of_self(receiver)
-                if inner and isinstance(caller, ast.FunctionDef) and caller is not method:
-                    found.append((node, self._frame(instance, caller)))
-                else:
-                    return []
-        return found
 
     def _subscript(self, expr: ast.Subscript, frame: Frame | None) -> Node:
         base = self.trace(expr.value, frame)
@@ -347,13 +252,13 @@ class Tracer:
             position = expr.slice.value if isinstance(expr.slice, ast.Constant) else None
             if isinstance(base.expr, ast.Dict):
                 return self._entry(expr, base, position)
-            return self._element(expr, base, position if isinstance(position, int) else None)
-        if base.kind in (Kind.OP, Kind.VARIABLE, Kind.CHOICE):
+            return self.element(expr, base, position if isinstance(position, int) else None)
+        if base.kind in (Kind.OP, Kind.VARIABLE, Kind.CHOICE, Kind.ELEMENT):
             parts = [n for n in ast.walk(expr.slice) if isinstance(n, (ast.Name, ast.Constant))]
             inputs = [("input_", base)]
             inputs += [("begin", self.trace(part, frame)) for part in parts]
             return self._op(expr, "strided_slice", inputs, frame)
-        return _unknown(expr, base.why or f"`{self._text(expr)}`")
+        return unknown(expr, base.why or f"`{text(expr)}`")
 
     def _entry(self, expr: ast.expr, structure: Node, key: object) -> Node:
         keys = getattr(structure.expr, "keys", [])
@@ -361,9 +266,9 @@ class Tracer:
             simple = isinstance(written, ast.Constant) and len(keys) == len(structure.inputs)
             if simple and written.value == key:
                 return value
-        return self._element(expr, structure, None)
+        return self.element(expr, structure, None)
 
-    def _element(self, expr: ast.expr, value: Node, index: int | None) -> Node:
+    def element(self, expr: ast.expr, value: Node, index: int | None) -> Node:
         """One element of a value, or any of them where the position is not known."""
         if value.kind is Kind.STRUCTURE:
             literal = isinstance(value.expr, (ast.List, ast.Tuple)) and not any(
@@ -372,7 +277,7 @@ class Tracer:
             if literal and index is not None and 0 <= index < len(value.inputs):
                 if len(value.inputs) == len(getattr(value.expr, "elts", ())):
                     return value.inputs[index][1]
-            return self._join(expr, value.values) if value.inputs else Node(Kind.CONSTANT, expr)
+            return choice(expr, value.values) if value.inputs else Node(Kind.CONSTANT, expr)
         if value.kind in (Kind.CONSTANT, Kind.UNKNOWN):
             return value
         key = (value, index)
@@ -391,7 +296,7 @@ class Tracer:
             return self._library_call(call, path, frame)
         cls = self._classes.defined(call.func)
         if cls is not None:
-            many = self._repeated(call, frame)
+            many = self.repeated(call, frame)
             return Node(Kind.INSTANCE, call, instance_of=cls, many=many)
         if isinstance(call.func, ast.Name):
             function = self._scopes.function(call.func)
@@ -402,7 +307,7 @@ class Tracer:
                 return self._api_call(call, f"{receiver.symbol}.__call__", receiver, frame)
         elif isinstance(call.func, ast.Attribute):
             return self._method_call(call, call.func, frame)
-        return _unknown(call, f"the call `{self._text(call.func)}(...)`")
+        return unknown(call, f"the call `{text(call.func)}(...)`")
 
     def _library_call(self, call: ast.Call, path: str, frame: Frame | None) -> Node:
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -412,7 +317,7 @@ class Tracer:
             values = [self.trace(argument, frame) for argument in arguments]
             if all(_is_python(value) for value in values):
                 return Node(Kind.CONSTANT, call)
-        return _unknown(call, f"the call `{self._text(call.func)}(...)`")
+        return unknown(call, f"the call `{text(call.func)}(...)`")
 
     def _method_call(self, call: ast.Call, func: ast.Attribute, frame: Frame | None) -> Node:
         receiver = self.trace(func.value, frame)
@@ -429,7 +334,7 @@ class Tracer:
                 return self._inline(call, method, frame, receiver)
         if receiver.kind in (Kind.CONSTANT, Kind.STRUCTURE):
             return self._python_method(call, func, receiver, frame)
-        return _unknown(call, receiver.why or f"the call `{self._text(func)}(...)`")
+        return unknown(call, receiver.why or f"the call `{text(func)}(...)`")
 
     def _python_method(
         self, call: ast.Call, func: ast.Attribute, receiver: Node, frame: Frame | None
@@ -439,14 +344,14 @@ class Tracer:
             return receiver
         if receiver.kind is Kind.CONSTANT and all(_is_python(value) for value in values):
             return Node(Kind.CONSTANT, call)
-        return _unknown(call, f"the call `{self._text(func)}(...)`")
+        return unknown(call, f"the call `{text(func)}(...)`")
 
     def _api_call(
         self, call: ast.Call, symbol: str, receiver: Node | None, frame: Frame | None
     ) -> Node:
         inputs = [("self", receiver)] if receiver is not None else []
         if symbol in VARIABLES:
-            return Node(Kind.VARIABLE, call, symbol, many=self._repeated(call, frame))
+            return Node(Kind.VARIABLE, call, symbol, many=self.repeated(call, frame))
         if symbol in _OBJECTS:
             return Node(Kind.OBJECT, call, symbol)
         effect = effect_of(symbol, GRAPH_MODE)
@@ -462,11 +367,11 @@ class Tracer:
     ) -> Node:
         effect = effect_of(symbol, GRAPH_MODE)
         if effect is None:
-            return _unknown(expr, f"`tf.{symbol}`, whose effect is not known")
+            return unknown(expr, f"`tf.{symbol}`, whose effect is not known")
         kind = Kind.OP if effect.returns_tensor else Kind.OBJECT
         node = Node(kind, expr, symbol, inputs, effect=effect)
         node.controls = self._controls(expr, frame)
-        node.many = self._repeated(expr, frame)
+        node.many = self.repeated(expr, frame)
         return node
 
     def _operator(
@@ -481,7 +386,7 @@ class Tracer:
             return Node(Kind.CONSTANT, expr)
         symbol = _OPERATORS.get(type(operator))
         if symbol is None:
-            return self._join(expr, values)
+            return choice(expr, values)
         structures = [value for value in values if value.kind is Kind.STRUCTURE]
         if structures and symbol in ("add", "multiply"):
             return Node(Kind.STRUCTURE, expr, inputs=[("", value) for value in values])
@@ -495,30 +400,30 @@ class Tracer:
         depth = frame.depth if frame else 0
         plain_function = isinstance(function, ast.FunctionDef) and not function.decorator_list
         if depth >= _MAX_CALLS or not plain_function:
-            return _unknown(call, f"the call `{self._text(call.func)}(...)`")
+            return unknown(call, f"the call `{text(call.func)}(...)`")
         inner = Frame(
             function,
             {},
             controls=self._controls(call, frame),
-            many=self._repeated(call, frame),
+            many=self.repeated(call, frame),
             depth=depth + 1,
         )
         if receiver is not None:
             inner.arguments[function.args.args[0].arg] = receiver
-        self._bind(inner, call, frame, skip_first=receiver is not None)
-        return self._returned(function, inner, call)
+        self.bind(inner, call, frame, skip_first=receiver is not None)
+        return self.returned(function, inner, call)
 
-    def _returned(self, function: Method, frame: Frame, expr: ast.expr) -> Node:
+    def returned(self, function: Method, frame: Frame, expr: ast.expr) -> Node:
         returned = []
         for statement in function.body:
             for node in evaluated(statement):
                 if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
-                    return _unknown(expr, f"generator `{function.name}`")
+                    return unknown(expr, f"generator `{function.name}`")
                 if isinstance(node, ast.Return) and node.value is not None:
                     returned.append(self.trace(node.value, frame))
-        return self._join(expr, returned) if returned else Node(Kind.CONSTANT, expr)
+        return choice(expr, returned) if returned else Node(Kind.CONSTANT, expr)
 
-    def _bind(self, inner: Frame, call: ast.Call, outer: Frame | None, *, skip_first: bool) -> None:
+    def bind(self, inner: Frame, call: ast.Call, outer: Frame | None, *, skip_first: bool) -> None:
         """Gives the arguments of a call to the parameters of the function called."""
         arguments = inner.function.args if isinstance(inner.function, ast.FunctionDef) else None
         if arguments is None or any(isinstance(a, ast.Starred) for a in call.args):
@@ -562,7 +467,7 @@ class Tracer:
                 return [self.trace(argument, frame) for argument in manager.args]
         return []
 
-    def _repeated(self, expr: ast.AST, frame: Frame | None) -> bool:
+    def repeated(self, expr: ast.AST, frame: Frame | None) -> bool:
         if frame is not None and frame.many:
             return True
         comprehension = any(
@@ -574,14 +479,7 @@ class Tracer:
 
     def _structure(self, expr: ast.expr, parts: list[ast.expr], frame: Frame | None) -> Node:
         inputs = [("", self.trace(part, frame)) for part in parts]
-        return Node(Kind.STRUCTURE, expr, inputs=inputs, many=self._repeated(expr, frame))
-
-    def _join(self, expr: ast.AST, values: list[Node]) -> Node:
-        return Node(Kind.CHOICE, expr, inputs=[("", value) for value in values])
-
-    def _text(self, expr: ast.AST) -> str:
-        text = ast.unparse(expr)
-        return text if len(text) <= 60 else f"{text[:57]}..."
+        return Node(Kind.STRUCTURE, expr, inputs=inputs, many=self.repeated(expr, frame))
 
 
 def _is_python(value: Node) -> bool:
@@ -607,10 +505,6 @@ def _method_of(maker: str, name: str) -> str:
     owners = [maker, maker.rpartition(".")[0], "data.Iterator"]
     symbols = [f"{owner}.{name}" for owner in owners if owner]
     return next((s for s in symbols if effect_of(s, GRAPH_MODE) is not None), symbols[0])
-
-
-def _unknown(expr: ast.AST, why: str) -> Node:
-    return Node(Kind.UNKNOWN, expr, why=why)
 
 
 def _line(node: ast.AST) -> int:

@@ -52,6 +52,17 @@ class Node:
         return next((node for key, node in self.inputs if key == name), None)
 
 
+@dataclass(eq=False)
+class Frame:
+    """One evaluation of a function: what its parameters are, and from where it was called."""
+
+    function: ast.AST
+    arguments: dict[str, Node]
+    controls: list[Node] = field(default_factory=list)
+    many: bool = False
+    depth: int = 0
+
+
 def plain(node: Node) -> Node:
     """The value itself, where there is only one to choose from."""
     seen = {node}
@@ -90,3 +101,19 @@ def flags(*roots: Node) -> frozenset[str]:
         if node.kind is Kind.VARIABLE:
             found.add("reads")
     return frozenset(found)
+
+
+def unknown(expr: ast.AST, why: str) -> Node:
+    """A value that cannot be followed, with the words for the reason."""
+    return Node(Kind.UNKNOWN, expr, why=why)
+
+
+def choice(expr: ast.AST, values: list[Node]) -> Node:
+    """One of several values."""
+    return Node(Kind.CHOICE, expr, inputs=[("", value) for value in values])
+
+
+def text(expr: ast.AST) -> str:
+    """An expression for a message: on one line, and not too long."""
+    written = ast.unparse(expr)
+    return written if len(written) <= 60 else f"{written[:57]}..."

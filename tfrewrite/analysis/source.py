@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TypeVar, cast
 
 from tfrewrite.model import Span
@@ -151,14 +151,16 @@ _HOLDING_BLOCKS = frozenset(
 _PLACELESS = frozenset({"ctx", "op", "ops", "kind", "type_comment", "conversion", "level"})
 
 
-@cache
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    return tuple(name for name in kind._fields if name not in _PLACELESS)
+_FIELDS = {
+    kind: tuple(name for name in kind._fields if name not in _PLACELESS)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
-    for name in _fields(type(node)):
+    for name in _FIELDS[type(node)]:
         value = getattr(node, name, None)
         if value.__class__ is list:
             found += [item for item in value if isinstance(item, ast.AST)]

@@ -1,0 +1,109 @@
+"""Objects of the file's own classes: what their attributes hold, and who called their methods."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.classes import Classes, Method, Store
+from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.nodes import Frame, Kind, Node, choice, plain, text, unknown
+from tfrewrite.analysis.source import Source
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.graph import Tracer
+
+
+class Objects:
+    """Follows attributes for the tracer: all that a class may store in one, seen from an object."""
+
+    def __init__(self, source: Source, names: Names, classes: Classes, tracer: Tracer) -> None:
+        self._source = source
+        self._names = names
+        self._classes = classes
+        self._tracer = tracer
+        self._attributes: dict[tuple[Node, str], Node] = {}
+        self._frames: dict[tuple[Node, Method], Frame] = {}
+        self._selves: dict[ast.ClassDef, Node] = {}
+
+    def of_class(self, cls: ast.ClassDef) -> Node:
+        if cls not in self._selves:
+            self._selves[cls] = Node(Kind.INSTANCE, cls, instance_of=cls)
+        return self._selves[cls]
+
+    def attribute(self, instance: Node, expr: ast.Attribute) -> Node:
+        key = (instance, expr.attr)
+        if key not in self._attributes:
+            node = self._attributes[key] = Node(Kind.CHOICE, expr)
+            for value in self._stored_values(instance, expr):
+                node.inputs.append(("", value))
+        return plain(self._attributes[key])
+
+    def _stored_values(self, instance: Node, expr: ast.Attribute) -> list[Node]:
+        cls = instance.instance_of
+        assert cls is not None
+        getter = self._classes.method(cls, expr.attr)
+        if getter is not None:
+            if [self._names.dotted(d) for d in getter.decorator_list] == ["builtins.property"]:
+                return [self._tracer.returned(getter, self.frame(instance, getter), expr)]
+            return [unknown(expr, f"method `{expr.attr}` of `{cls.name}`")]
+        stores = self._classes.stores(cls, expr.attr)
+        if not stores:
+            reason = f"attribute `{expr.attr}` of `{cls.name}`, which this file does not set"
+            return [unknown(expr, reason)]
+        return [self._store(instance, store) for store in stores]
+
+    def _store(self, instance: Node, store: Store) -> Node:
+        if store.value is None or store.augmented:
+            return unknown(store.target, f"`{text(store.target)}`, which is rebound")
+        frame = self.frame(instance, store.method) if store.method else None
+        value = self._tracer.trace(store.value, frame)
+        if store.index is not None:
+            value = self._tracer.element(store.target, value, store.index)
+        uses = self._classes.reads(store.target.attr)
+        return self._tracer.with_additions(store.target, value, frame, uses)
+
+    def frame(self, instance: Node, method: Method) -> Frame:
+        """The call of a method that an object sees: for `__init__` the one that made the object."""
+        key = (instance, method)
+        if key not in self._frames:
+            arguments = {method.args.args[0].arg: instance} if method.args.args else {}
+            frame = self._frames[key] = Frame(method, arguments, many=True)
+            calls = self._calls_of(instance, method)
+            if calls:
+                frame.many = len(calls) > 1 or self._tracer.repeated(*calls[0])
+                self._bind_any(frame, calls)
+            elif method.name == "__init__":
+                frame.many = False
+        return self._frames[key]
+
+    def _bind_any(self, frame: Frame, calls: list[tuple[ast.Call, Frame | None]]) -> None:
+        """Gives each parameter what one or the other of several calls gives it."""
+        ways = []
+        for call, outer in calls:
+            way = Frame(frame.function, {})
+            self._tracer.bind(way, call, outer, skip_first=True)
+            ways.append(way.arguments)
+        for name in set.intersection(*(set(way) for way in ways)):
+            values = [way[name] for way in ways]
+            value = values[0] if len(values) == 1 else choice(frame.function, values)
+            frame.arguments.setdefault(name, value)
+
+    def _calls_of(self, instance: Node, method: Method) -> list[tuple[ast.Call, Frame | None]]:
+        """The calls, from within the same object, that run a method."""
+        if method.name == "__init__":
+            made = instance.expr
+            if isinstance(made, ast.ClassDef):
+                return [(call, None) for call in self._classes.instantiations(made)]
+            return [(made, None)] if isinstance(made, ast.Call) else []
+        found: list[tuple[ast.Call, Frame | None]] = []
+        for node in self._source.all(ast.Call):
+            if isinstance(node.func, ast.Attribute) and node.func.attr == method.name:
+                caller = self._source.function(node)
+                receiver = node.func.value
+                inner = isinstance(receiver, ast.Name) and self._classes.of_self(receiver)
+                if inner and isinstance(caller, ast.FunctionDef) and caller is not method:
+                    found.append((node, self.frame(instance, caller)))
+                else:
+                    return []
+        return found
