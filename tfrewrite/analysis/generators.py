@@ -263,4 +263,4 @@ class Generators:
 
 
 def _shares(node: ast.expr | ast.stmt, what: str) -> Obstacle:
-    return Obstacle("generator-shares-state", f"the generator {what}, in line {node.lineno}")
+    return Obstacle("generator-shares-state", f"in line {node.lineno} the generator {what}")
