@@ -330,6 +330,24 @@ test_refused = bench(
         reason="left-early",
     ),
     refuses(
+        "an exception that ends one epoch and not the next",
+        eager(
+            "ds = tf.data.Dataset.range(9).shuffle(9).repeat(2).batch(2)",
+            train="for epoch in range(3):\n    try:\n        for x in ds:\n            step(x)\n"
+            "    except ValueError:\n        pass",
+        ),
+        reason="left-early",
+    ),
+    refuses(
+        "shuffled files, left early",
+        eager(
+            "ds = tf.data.Dataset.list_files('f*')\n"
+            "ds = ds.interleave(lambda f: tf.data.TextLineDataset(f).shuffle(9)).batch(2)",
+            train="for epoch in range(3):\n    for x in ds:\n        if x:\n            break",
+        ),
+        reason="left-early",
+    ),
+    refuses(
         "two iterators over a repeated shuffle",
         eager(
             "ds = tf.data.Dataset.range(9).shuffle(9).repeat().batch(2)",
@@ -545,6 +563,13 @@ test_rewritten = bench(
         "random draws without a seed",
         "ds = tf.data.Dataset.range(9).map(lambda x: tf.random.uniform([])).batch(8)",
         before="tf.random.set_seed(1)",
+        at=".batch(8)",
+    ),
+    puts(
+        "files interleaved by a function that makes datasets",
+        "ds = tf.data.Dataset.list_files('f*')\n"
+        "ds = ds.interleave(lambda f: tf.data.TextLineDataset(f).skip(1).map(g)).batch(8)",
+        before="def g(line):\n    print('traced')\n    return tf.strings.length(line)",
         at=".batch(8)",
     ),
     puts(

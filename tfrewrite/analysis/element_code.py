@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.dataset_calls import TRANSFORMATIONS
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.moves import Obstacle
 from tfrewrite.analysis.nodes import Kind, Node
@@ -122,6 +123,14 @@ class ElementCode:
         effects = [effect_of(symbol) for symbol in symbols if symbol is not None]
         return any(effect is not None and flag in effect.flags for effect in effects)
 
+    def shuffles(self, func: ast.expr) -> bool:
+        """Whether a function makes datasets that are shuffled."""
+        return any(
+            isinstance(node, ast.Attribute) and node.attr in ("shuffle", "shuffle_and_repeat")
+            for body in self.bodies(func) or ()
+            for node in ast.walk(body)
+        )
+
     def reads_files(self, func: ast.expr) -> bool:
         """Whether a traced function reads a file for each element."""
         if self._names.tf(func) in _READING_FILES:
@@ -209,7 +218,10 @@ class ElementCode:
             return False
         receiver = call.func.value
         root: ast.AST = receiver
+        made: str | None = None
         while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
+            if isinstance(root, ast.Call):
+                made = self._names.tf(root.func) or made
             root = root.func if isinstance(root, ast.Call) else root.value
         if isinstance(root, (ast.Constant, ast.JoinedStr)):
             return True
@@ -217,8 +229,9 @@ class ElementCode:
             return self._classes.of_self(root) is None or self._is_plain(receiver)
         if self._is_static_table(receiver) and call.func.attr == "lookup":
             return True
-        if self._names.tf(root) is not None and call.func.attr in _TENSOR_METHODS:
-            return True
+        if made is not None:
+            dataset = made.startswith("data.") and call.func.attr in TRANSFORMATIONS
+            return dataset or call.func.attr in _TENSOR_METHODS
         return self._is_plain(receiver) and (
             effect_of_method(call.func.attr) is not CallEffect.UNKNOWN
         )

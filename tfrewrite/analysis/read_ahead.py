@@ -154,6 +154,8 @@ class ReadAhead:
         return None
 
     def _reshuffles(self, part: Stage, parts: list[Stage | Lost]) -> bool:
+        if any(self._code.shuffles(func) for func in functions_given(part)):
+            return True
         if part.name not in _SHUFFLING:
             return False
         fixed = any(
@@ -186,6 +188,8 @@ class ReadAhead:
             return any(
                 keyword.arg in steps or keyword.arg is None for keyword in consumer.node.keywords
             )
+        if any(isinstance(outer, ast.Try) for outer in self._flow.enclosing(consumer.node)):
+            return True
         return isinstance(consumer.node, (ast.For, ast.AsyncFor)) and any(
             isinstance(node, (ast.Return, ast.Raise)) or self._leaves(node, consumer.node)
             for statement in consumer.node.body
