@@ -80,7 +80,11 @@ class InsertPrefetch(Rule):
     code = "TFR301"
     name = "insert-prefetch"
     contracts = (Contract.EXACT, Contract.RESAMPLED)
-    triggers = ((b"tensorflow",), (b"data", b"Dataset"))
+    triggers = (
+        (b"tensorflow",),
+        # A source, or what shows that an unknown one is tf.data's.
+        (b"Dataset", b"_dataset", b"tensorflow_datasets", b".batch(", b"num_parallel_calls"),
+    )
     reasons = {
         "source-not-seen": "What the pipeline reads from is not in this file.",
         "function-not-seen": "A function of the pipeline does something that is not known.",

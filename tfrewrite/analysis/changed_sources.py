@@ -127,9 +127,7 @@ class ChangedSources:
                         yield keyword.value
 
     def _writers(self) -> Iterator[ast.Call]:
-        for node in ast.walk(self._source.tree):
-            if not isinstance(node, ast.Call):
-                continue
+        for node in self._source.all(ast.Call):
             symbol = self._names.tf(node.func)
             if symbol in _WRITERS or self._names.dotted(node.func) == "builtins.open":
                 mode = "w" if symbol is not None and "Writer" in symbol else _mode(node)

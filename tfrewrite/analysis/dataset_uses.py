@@ -72,7 +72,7 @@ class DatasetUses:
     def candidates(self) -> list[Consumer]:
         """Everything that would consume a dataset, were its expression one."""
         found: dict[ast.expr, Consumer] = {}
-        for node in ast.walk(self._source.tree):
+        for node in self._places():
             for consumer in self._at(node):
                 found.setdefault(consumer.expr, consumer)
         return sorted(found.values(), key=lambda consumer: self._source.span(consumer.expr))
@@ -82,6 +82,12 @@ class DatasetUses:
         return self._only_consumed(expr, set())
 
     # Consumers
+
+    def _places(self) -> Iterator[ast.AST]:
+        yield from self._source.all(ast.For)
+        yield from self._source.all(ast.AsyncFor)
+        yield from self._source.all(ast.comprehension)
+        yield from self._source.all(ast.Call)
 
     def _at(self, node: ast.AST) -> Iterator[Consumer]:
         if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):

@@ -124,8 +124,8 @@ class OwnCalls:
     @cached_property
     def _reads(self) -> dict[tuple[Scope | None, str], list[ast.Name]]:
         found: dict[tuple[Scope | None, str], list[ast.Name]] = {}
-        for node in ast.walk(self._source.tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        for node in self._source.all(ast.Name):
+            if isinstance(node.ctx, ast.Load):
                 owner = self._scopes.of(node).owner(node.id)
                 found.setdefault((owner, node.id), []).append(node)
         return found
@@ -146,8 +146,8 @@ class OwnCalls:
     @cached_property
     def _named(self) -> dict[ast.AST, list[ast.expr]]:
         found: dict[ast.AST, list[ast.expr]] = {}
-        for node in ast.walk(self._source.tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        for node in self._source.all(ast.Name):
+            if isinstance(node.ctx, ast.Load):
                 for binding in self._scopes.bindings(node):
                     if isinstance(binding.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                         found.setdefault(binding.node, []).append(node)
@@ -156,11 +156,10 @@ class OwnCalls:
     @cached_property
     def _methods(self) -> dict[str, list[Method]]:
         found: dict[str, list[Method]] = {}
-        for node in ast.walk(self._source.tree):
-            if isinstance(node, ast.ClassDef):
-                for statement in node.body:
-                    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                        found.setdefault(statement.name, []).append(statement)
+        for node in self._source.all(ast.ClassDef):
+            for statement in node.body:
+                if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    found.setdefault(statement.name, []).append(statement)
         return found
 
 

@@ -77,8 +77,8 @@ class ReadAhead:
         return None
 
     def _saves_iterator(self) -> bool:
-        for node in ast.walk(self._source.tree):
-            if isinstance(node, ast.Call) and self._names.tf(node.func) == "train.Checkpoint":
+        for node in self._source.all(ast.Call):
+            if self._names.tf(node.func) == "train.Checkpoint":
                 for keyword in node.keywords:
                     if isinstance(keyword.value, ast.Name):
                         bindings = self._scopes.bindings(keyword.value)

@@ -73,7 +73,7 @@ class Seeds:
 
     @cached_property
     def _calls(self) -> list[ast.Call]:
-        return [node for node in ast.walk(self._source.tree) if isinstance(node, ast.Call)]
+        return self._source.all(ast.Call)
 
     @cached_property
     def _symbols(self) -> frozenset[str]:

@@ -53,18 +53,15 @@ def _buffer_size(facts: Facts, place: ast.expr) -> str:
     allowed = [_OLD_AUTOTUNE] if target is not None and target < _SINCE_NEW else [
         _AUTOTUNE, _OLD_AUTOTUNE,
     ]  # fmt: skip
-    used = [
-        node
-        for node in ast.walk(facts.source.tree)
-        if isinstance(node, (ast.Name, ast.Attribute))
-        and isinstance(node.ctx, ast.Load)
-        and facts.names.tf(node) in allowed
-    ]
-    used.sort(key=facts.source.span)
     named = _own_constant(facts, place, allowed)
     if named is not None:
         return named
-    spelled = [node for node in used if isinstance(node, ast.Attribute)]
+    spelled = [
+        node
+        for node in facts.source.all(ast.Attribute)
+        if isinstance(node.ctx, ast.Load) and facts.names.tf(node) in allowed
+    ]
+    spelled.sort(key=facts.source.span)
     symbol = facts.names.tf(spelled[0]) if spelled else None
     if symbol is None:
         symbol = _AUTOTUNE if target is not None and target >= _SINCE_NEW else _OLD_AUTOTUNE
@@ -96,8 +93,8 @@ def _module_for(facts: Facts, place: ast.expr, symbol: str) -> str | None:
     if alias is not None and scope.owner(alias) is facts.scopes.module:
         return f"{alias}.{symbol}"
     best: str | None = None
-    for node in ast.walk(facts.source.tree):
-        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+    for node in sorted(facts.source.all(ast.Name), key=facts.source.span):
+        if not isinstance(node.ctx, ast.Load):
             continue
         owner = scope.owner(node.id)
         if owner is None or owner is not facts.scopes.of(node).owner(node.id):
