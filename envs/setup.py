@@ -206,12 +206,24 @@ def only_one() -> Iterator[None]:
         yield
 
 
+def show_python(version: str) -> int:
+    major, _, minor = version.partition(".")
+    python = find_python(((int(major), int(minor)),))
+    if python is None:
+        return 1
+    print(python)
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("names", nargs="+", choices=sorted(CATALOGUE))
-    names = parser.parse_args().names
+    parser.add_argument("names", nargs="*", choices=sorted(CATALOGUE))
+    parser.add_argument("--find", metavar="X.Y", help="print where a Python of this version is")
+    options = parser.parse_args()
+    if options.find:
+        return show_python(options.find)
     with only_one():
-        return 0 if all(provide(CATALOGUE[name]) for name in names) else 1
+        return 0 if all(provide(CATALOGUE[name]) for name in options.names) else 1
 
 
 if __name__ == "__main__":
