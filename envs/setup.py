@@ -217,11 +217,14 @@ def show_python(version: str) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("names", nargs="*", choices=sorted(CATALOGUE))
+    parser.add_argument("names", nargs="*", help=", ".join(CATALOGUE))
     parser.add_argument("--find", metavar="X.Y", help="print where a Python of this version is")
     options = parser.parse_args()
     if options.find:
         return show_python(options.find)
+    unknown = set(options.names) - set(CATALOGUE)
+    if unknown:
+        parser.error(f"no such environment: {', '.join(sorted(unknown))}")
     with only_one():
         return 0 if all(provide(CATALOGUE[name]) for name in options.names) else 1
 

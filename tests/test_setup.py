@@ -89,3 +89,12 @@ def test_every_environment_is_locked_with_hashes(setup: ModuleType) -> None:
 def test_a_failed_command_shows_what_it_said(setup: ModuleType) -> None:
     with pytest.raises(setup.SetupError, match="no luck today"):
         setup.call(sys.executable, "-c", "print('no luck today'); raise SystemExit(3)")
+
+
+def test_an_interpreter_can_be_asked_for(
+    setup: ModuleType, machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = fake_python(machine / "bin" / "python3.98", "3 98")
+    assert setup.show_python("3.98") == 0
+    assert capsys.readouterr().out == f"{there}\n"
+    assert setup.show_python("3.99") == 1
