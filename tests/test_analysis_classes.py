@@ -262,10 +262,10 @@ def test_a_store_knows_its_value_position_and_method() -> None:
     """
     found = facts(text)
     cls = class_(found, "A")
-    (second,) = found.classes.stores(cls, "second") or ()
+    (second,) = found.classes.stores(cls, "second") or []
     assert (second.index, second.owner) == (1, cls)
     assert second.method is function(found, "build")
-    (third,) = found.classes.stores(cls, "third") or ()
+    (third,) = found.classes.stores(cls, "third") or []
     assert (third.index, third.owner, third.method) == (None, None, None)
 
 

@@ -1,0 +1,189 @@
+"""What a run fetches, traps first: everything that is more than reading."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis_helpers import expression, with_graph
+from tfrewrite.analysis.facts import Facts
+from tfrewrite.analysis.fetches import Fetch, fetch_of, may_round
+
+
+def fetch_in(found: Facts, mark: str = "here") -> Fetch:
+    expr = expression(found, mark)
+    return fetch_of(found.graph.trace(expr), found.source.segment(expr))
+
+
+def fetch(text: str) -> Fetch:
+    """What a run of the marked statement's expression would fetch."""
+    return fetch_in(with_graph(text))
+
+
+def rounds(first: str, second: str, before: str = "") -> bool:
+    """Whether merging runs of two expressions may change a last bit."""
+    found = with_graph(f"{before}\nv = {first}  # first\nv = {second}  # second\n")
+    return may_round([fetch_in(found, "first"), fetch_in(found, "second")])
+
+
+# ---- traps: troubles ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "trouble"),
+    [
+        ("v = tf.random_normal([3])", "random-beneath"),
+        ("v = tf.nn.dropout(loss, 0.5)", "random-beneath"),
+        ("v = tf.layers.dropout(x)", "random-beneath"),
+        ("v = loss + tf.random_uniform([])", "random-beneath"),
+        ("v = [loss, tf.random_uniform([])]", "random-beneath"),
+        ("v = {'a': tf.random_uniform([])}", "random-beneath"),
+        (
+            "d = tf.data.Dataset.range(3)\nv = d.make_one_shot_iterator().get_next()",
+            "iterator-beneath",
+        ),
+        ("q = tf.FIFOQueue(3, [tf.float32])\nv = q.dequeue()", "iterator-beneath"),
+        ("v = tf.assign(b, b)", "writes-state"),
+        ("v = w.assign(w)", "writes-state"),
+        ("v = tf.metrics.accuracy(y, y)", "writes-state"),
+        ("_, v = tf.metrics.accuracy(y, y)", "writes-state"),
+        ("v = optimizer.apply_gradients(unknown_to_all())", "fetch-not-traced"),
+        ("v = tf.py_func(f, [x], tf.float32)", "fetch-not-traced"),
+        ("v = tf.Print(loss, [loss])", "host-effect-beneath"),
+        ("v = tf.map_fn(f, x)", "fetch-not-traced"),
+        ("v = tf.cond(p, f, g)", "fetch-not-traced"),
+        ("v = tf.global_variables_initializer()", "writes-state"),
+        ("v = tf.summary.merge_all()", "fetch-not-traced"),
+        ("v = unknown", "fetch-not-traced"),
+        ("v = 'loss:0'", "fetch-not-traced"),
+        ("v = 3", "fetch-not-traced"),
+        ("v = []", "fetch-not-traced"),
+        ("v = optimizer", "fetch-not-traced"),
+        ("v = [loss, 'loss:0']", "fetch-not-traced"),
+        ("v = [loss, unknown]", "fetch-not-traced"),
+        ("class M: pass\nv = M()", "fetch-not-traced"),
+        ("v = [train_op, train_op]", "two-updates"),
+        ("v = [train_op, optimizer.minimize(loss)]", "two-updates"),
+        ("v = [train_op, tf.assign(b, b)]", "writes-state"),
+        ("v = [train_op, unknown]", "fetch-not-traced"),
+        ("v = tf.group(train_op, tf.assign(b, b))", "writes-state"),
+        ("v = optimizer.minimize(loss, global_step=unknown)", "update-not-traced"),
+        ("v = optimizer.minimize(loss + unknown)", "update-not-traced"),
+        ("v = optimizer.minimize(tf.Print(loss, [loss]))", "update-not-traced"),
+        (
+            "with tf.control_dependencies([tf.assign(b, b)]):\n    v = optimizer.minimize(loss)",
+            "update-not-traced",
+        ),
+        (
+            (
+                "with tf.control_dependencies(tf.get_collection('ops')):\n"
+                "    v = optimizer.minimize(loss)"
+            ),
+            "update-not-traced",
+        ),
+        (
+            "with tf.control_dependencies([tf.assign(b, b)]):\n    v = tf.identity(loss)",
+            "writes-state",
+        ),
+        ("v = loss if flag else tf.random_normal([])", "random-beneath"),
+        ("v = loss\nif flag:\n    v = unknown\nv = v", "fetch-not-traced"),
+    ],
+)
+def test_what_is_more_than_reading(text: str, trouble: str) -> None:
+    found = fetch(f"{text}  # here\n")
+    assert found.trouble == trouble
+    assert found.message
+    assert not found.reads_only
+
+
+def test_a_message_names_the_fetch_and_what_it_depends_on() -> None:
+    assert fetch("v = unknown  # here\n").message == (
+        "`unknown` depends on `unknown` is not bound in this file"
+    )
+    assert fetch("v = tf.assign(b, b)  # here\n").message.startswith("`tf.assign(b, b)` writes")
+
+
+# ---- what only reads, and what updates -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "loss",
+        "w",
+        "[loss, accuracy]",
+        "(loss, [accuracy, w])",
+        "{'a': loss, 'b': [accuracy]}",
+        "loss + 1",
+        "x[0]",
+        "tf.summary.scalar('loss', loss)",
+        "tf.reduce_mean(tf.layers.dense(x, 3))",
+    ],
+)
+def test_what_only_reads(value: str) -> None:
+    found = fetch(f"v = {value}  # here\n")
+    assert (found.trouble, found.update) == ("", None)
+    assert found.reads_only
+
+
+def test_every_leaf_of_a_structure_is_a_root() -> None:
+    assert len(fetch("v = {'a': loss, 'b': [accuracy, (w, x)]}  # here\n").roots) == 4
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["train_op", "[train_op, loss]", "[loss, train_op]", "optimizer.minimize(loss)"],
+)
+def test_an_update_is_told(value: str) -> None:
+    found = fetch(f"v = {value}  # here\n")
+    assert found.trouble == ""
+    assert found.update is not None
+    assert found.update.loss.symbol == "reduce_mean"
+    assert not found.reads_only
+
+
+def test_what_is_drawn_beside_an_update_is_drawn_once_anyway() -> None:
+    text = "noisy = tf.nn.dropout(loss, 0.5)\nv = [optimizer.minimize(noisy), noisy]  # here\n"
+    found = fetch(text)
+    assert found.trouble == ""
+    assert found.update is not None
+
+
+# ---- rounding ------------------------------------------------------------------------------------
+
+
+def test_a_fetch_beneath_another_may_be_folded_in_another_way() -> None:
+    assert rounds("small", "small * 0.01", "small = x / 20")
+    assert rounds("loss", "loss")
+
+
+def test_a_variable_beneath_a_chain_that_is_fetched_too_may_be_folded() -> None:
+    assert rounds("w", "(w * 2) * 3")
+
+
+def test_a_chain_of_arithmetic_over_the_same_placeholder_may_be_folded() -> None:
+    # Written twice, they become one operation.
+    fed = "z = tf.placeholder(tf.float32)"
+    assert rounds("tf.matmul(z, z)", "(z / 20) * 0.01", fed)
+    assert rounds("(z / 20) * 0.01", "tf.matmul(z, z)", fed)
+    assert rounds("(z + 1) - 2", "(z + 1) * 2", fed)
+
+
+def test_functions_that_may_begin_with_arithmetic_count_as_such() -> None:
+    fed = "z = tf.placeholder(tf.float32)"
+    assert rounds("tf.reduce_logsumexp(z) + 1", "tf.matmul(z, z)", fed)
+
+
+def test_values_that_share_nothing_do_not_round() -> None:
+    fed = "z = tf.placeholder(tf.float32)\nu = tf.placeholder(tf.float32)"
+    assert not rounds("(z + 1) * 2", "(u + 1) * 2", fed)
+
+
+def test_shared_inputs_without_chains_do_not_round() -> None:
+    fed = "z = tf.placeholder(tf.float32)"
+    assert not rounds("tf.matmul(z, z)", "tf.reduce_max(z)", fed)
+    assert not rounds("z + 1", "tf.matmul(z, z)", fed)
+
+
+def test_one_run_alone_does_not_round() -> None:
+    found = with_graph("v = (x / 20) * 0.01  # here\n")
+    assert not may_round([fetch_in(found)])
