@@ -94,6 +94,12 @@ def test_a_parameter_that_cannot_be_told(call: str) -> None:
     assert added(f"def f(items):\n    return len(items)\n{call}  # here\n") == ([], False)
 
 
+def test_a_function_that_changes_its_parameter_does_so_at_every_call() -> None:
+    found = facts(START + "def f(items):\n    items.pop()\nf(fetches)  # one\nf(fetches)  # two\n")
+    for mark in ("one", "two", "one"):
+        assert found.containers.added_through(use(found, "fetches", mark)) == ([], False)
+
+
 def test_a_function_that_is_bound_twice_is_not_known() -> None:
     text = "def f(items): pass\nf = other\nf(fetches)  # here\n"
     assert added(text) == ([], False)

@@ -208,6 +208,16 @@ for i in range(3):
     assert not before("total", text, "optimizer.minimize(total)")
 
 
+def test_weights_made_in_a_loop_are_others_each_time() -> None:
+    text = """
+for i in range(3):
+    u = tf.Variable(tf.zeros([8, 3]))
+out = tf.matmul(x, u)
+total = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=out))
+"""
+    assert not before("out", text, "optimizer.minimize(total)")
+
+
 def test_accuracy_over_another_reading_of_the_weights_races() -> None:
     text = "again = tf.argmax(tf.matmul(x, w) + b, 1)"
     assert not before("again", text)
