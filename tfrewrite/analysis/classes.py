@@ -63,7 +63,7 @@ class Classes:
     def family(self, cls: ast.ClassDef) -> list[ast.ClassDef] | None:
         """A class with its bases, nearest first; None where a base is not of this file."""
         found = [cls]
-        if cls.keywords or cls.decorator_list:
+        if cls.keywords or cls.decorator_list or len(cls.bases) > 1:
             return None
         for base in cls.bases:
             if self._names.dotted(base) == "builtins.object":
@@ -78,12 +78,59 @@ class Classes:
         return found
 
     def method(self, cls: ast.ClassDef, name: str) -> Method | None:
+        """The method that a class has under a name, where it surely is that one."""
+        if name in self._stores and any(s.owner is None for s in self._stores[name]):
+            return None  # `Class.name = other` or `object.name = other`
         for owner in self.family(cls) or ():
-            for statement in owner.body:
-                if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    if statement.name == name:
-                        return statement
+            bound = [statement for statement in owner.body if _binds(statement, name)]
+            if bound:
+                only = bound[0] if len(bound) == 1 else None
+                sure = isinstance(only, (ast.FunctionDef, ast.AsyncFunctionDef))
+                return only if sure and isinstance(only, ast.FunctionDef) else None
         return None
+
+    def replaced(self, cls: ast.ClassDef, name: str) -> bool:
+        """Whether `self` may be of a class of this file that has something else under a name."""
+        family = self.family(cls) or []
+        for other in self._all:
+            above = self._above(other)
+            if other is not cls and cls in above:
+                for owner in (other, *above):
+                    if owner not in family and self._gives(owner, name):
+                        return True
+        return False
+
+    def _above(self, cls: ast.ClassDef) -> list[ast.ClassDef]:
+        """The classes of this file that a class inherits from, whatever else it inherits from."""
+        found: list[ast.ClassDef] = []
+        stack = [cls]
+        while stack:
+            for base in stack.pop().bases:
+                parent = self.defined(base)
+                if parent is not None and parent not in found:
+                    found.append(parent)
+                    stack.append(parent)
+        return found
+
+    def _gives(self, cls: ast.ClassDef, name: str) -> bool:
+        """Whether a class binds a name in its body or stores it in its objects."""
+        if any(_binds(statement, name) for statement in cls.body):
+            return True
+        return any(store.owner is cls for store in self._stores.get(name, ()))
+
+    def calls(self, name: str) -> list[ast.Call]:
+        """Every call of something of that name, be it a function or a method."""
+        return self._calls.get(name, [])
+
+    @cached_property
+    def _calls(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
+        for call in self._source.all(ast.Call):
+            name = call.func.id if isinstance(call.func, ast.Name) else ""
+            if isinstance(call.func, ast.Attribute):
+                name = call.func.attr
+            found.setdefault(name, []).append(call)
+        return found
 
     def stores(self, cls: ast.ClassDef, attribute: str) -> list[Store] | None:
         """All that may be stored in an attribute of an object; None where that is not known."""
@@ -200,4 +247,8 @@ def _binds(statement: ast.stmt, name: str) -> bool:
             return bound == name and value is not None
         case ast.FunctionDef(name=bound) | ast.ClassDef(name=bound):
             return bound == name
+        case ast.AsyncFunctionDef(name=bound):
+            return bound == name
+        case ast.If() | ast.Try() | ast.With() | ast.For():
+            return True  # may bind anything
     return False

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import Path
@@ -120,6 +120,10 @@ class Effect:
     def waits_for(self, argument: str) -> bool:
         """Is the gradient with respect to this argument sure to come after the argument's value?"""
         return self.gradient.get(argument) == "value"
+
+    def with_flags_of(self, other: Effect | None) -> Effect:
+        """The same, doing what the other does as well."""
+        return self if other is None else replace(self, flags=self.flags | other.flags)
 
     def either(self, other: Effect) -> Effect:
         """What holds when it is not known which of the two is called."""

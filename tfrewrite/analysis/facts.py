@@ -13,6 +13,7 @@ from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
+from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.own_calls import OwnCalls
@@ -76,7 +77,12 @@ class Facts:
     @cached_property
     def flow(self) -> Flow:
         """In which order things happen."""
-        return Flow(self.source, self.scopes)
+        return Flow(self.source, self.scopes, self.managers)
+
+    @cached_property
+    def managers(self) -> Managers:
+        """What the managers of `with` statements may do."""
+        return Managers(self.names)
 
     @cached_property
     def classes(self) -> Classes:
@@ -97,7 +103,13 @@ class Facts:
     def graph(self) -> Tracer:
         """Which TensorFlow calls a value is made of."""
         return Tracer(
-            self.source, self.scopes, self.names, self.flow, self.classes, self.containers
+            self.source,
+            self.scopes,
+            self.names,
+            self.flow,
+            self.classes,
+            self.containers,
+            self.managers,
         )
 
     @cached_property

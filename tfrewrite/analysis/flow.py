@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.scopes import Binding, How, Scopes
 from tfrewrite.analysis.source import Source, blocks_of
 
@@ -20,9 +21,10 @@ _JUMPS = (
 class Flow:
     """Questions about the order of evaluation, answered pessimistically."""
 
-    def __init__(self, source: Source, scopes: Scopes) -> None:
+    def __init__(self, source: Source, scopes: Scopes, managers: Managers) -> None:
         self._source = source
         self._scopes = scopes
+        self._managers = managers
         self._bindings_at: dict[ast.stmt, list[Binding]] = {}
         for scope in scopes.all():
             for bindings in scope.bindings.values():
@@ -127,8 +129,9 @@ class Flow:
 
     def _surely_binds(self, statement: ast.stmt, binding: Binding) -> bool:
         if isinstance(statement, _WITHS):
-            return binding.node is statement or any(
-                self._surely_binds(nested, binding) for nested in statement.body
+            return binding.node is statement or (
+                self._managers.known(statement)
+                and any(self._surely_binds(nested, binding) for nested in statement.body)
             )
         if isinstance(statement, (ast.If, *_LOOPS, ast.Try, ast.Match)):
             return False

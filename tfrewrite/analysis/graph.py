@@ -15,8 +15,9 @@ from tfrewrite.analysis.classes import Classes, Method
 from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.flow import Flow, evaluated
+from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.names import Names
-from tfrewrite.analysis.nodes import Frame, Kind, Node, choice, plain, text, unknown
+from tfrewrite.analysis.nodes import Frame, Kind, Node, Surroundings, choice, plain, text, unknown
 from tfrewrite.analysis.objects import Objects
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_path, gives_data
 from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How, Scopes
@@ -51,7 +52,10 @@ class Tracer:
         flow: Flow,
         classes: Classes,
         containers: Containers,
+        managers: Managers,
     ) -> None:
+        self._managers = managers
+        self._looking: set[ast.AST] = set()
         self._source = source
         self._scopes = scopes
         self._names = names
@@ -330,7 +334,8 @@ class Tracer:
             return Node(Kind.CONSTANT, call)
         if receiver.kind is Kind.INSTANCE and receiver.instance_of is not None:
             method = self._classes.method(receiver.instance_of, func.attr)
-            if method is not None and not method.decorator_list:
+            sure = self._objects.sure(receiver, func.attr)
+            if method is not None and sure and not method.decorator_list:
                 return self._inline(call, method, frame, receiver)
         if receiver.kind in (Kind.CONSTANT, Kind.STRUCTURE):
             return self._python_method(call, func, receiver, frame)
@@ -351,6 +356,9 @@ class Tracer:
     ) -> Node:
         inputs = [("self", receiver)] if receiver is not None else []
         if symbol in VARIABLES:
+            obstacle = self.surroundings(call, frame).obstacle
+            if obstacle:
+                return unknown(call, obstacle)
             return Node(Kind.VARIABLE, call, symbol, many=self.repeated(call, frame))
         if symbol in _OBJECTS:
             return Node(Kind.OBJECT, call, symbol)
@@ -369,8 +377,13 @@ class Tracer:
         if effect is None:
             return unknown(expr, f"`tf.{symbol}`, whose effect is not known")
         kind = Kind.OP if effect.returns_tensor else Kind.OBJECT
+        around = self.surroundings(expr, frame)
+        if around.obstacle:
+            return unknown(expr, around.obstacle)
+        if kind is Kind.OBJECT:
+            effect = effect.with_flags_of(effect_of(f"{symbol}.__call__", GRAPH_MODE))
         node = Node(kind, expr, symbol, inputs, effect=effect)
-        node.controls = self._controls(expr, frame)
+        node.controls = around.controls
         node.many = self.repeated(expr, frame)
         return node
 
@@ -404,7 +417,7 @@ class Tracer:
         inner = Frame(
             function,
             {},
-            controls=self._controls(call, frame),
+            around=self.surroundings(call, frame),
             many=self.repeated(call, frame),
             depth=depth + 1,
         )
@@ -447,25 +460,37 @@ class Tracer:
 
     # Surroundings
 
-    def _controls(self, expr: ast.AST, frame: Frame | None) -> list[Node]:
-        """What has to run first, by the `control_dependencies` blocks around."""
-        found = list(frame.controls) if frame else []
+    def surroundings(self, expr: ast.AST, frame: Frame | None) -> Surroundings:
+        """What the `with` statements around an expression, and around its callers, do to it."""
+        if frame is not None:
+            found = Surroundings(list(frame.around.controls), frame.around.obstacle)
+        else:
+            function = self._source.function(expr)
+            found = self.called_under(function) if function is not None else Surroundings()
         inner = expr
         for outer in self._flow.enclosing(expr):
-            if isinstance(outer, ast.With) and inner in outer.body:
-                for item in outer.items:
-                    found += self._control_inputs(item.context_expr, frame)
+            if isinstance(outer, (ast.With, ast.AsyncWith)) and inner in outer.body:
+                if isinstance(outer, ast.AsyncWith) or not self._managers.known(outer):
+                    found.obstacle = f"the `with` of line {outer.lineno}, which may change it"
+                else:
+                    inputs = self._managers.control_inputs(outer)
+                    found.controls += [self.trace(control, frame) for control in inputs]
             inner = outer
         return found
 
-    def _control_inputs(self, manager: ast.expr, frame: Frame | None) -> list[Node]:
-        if not isinstance(manager, ast.Call):
-            return []
-        named = isinstance(manager.func, ast.Attribute) and manager.func.attr
-        if named == "control_dependencies" or self._names.tf(manager.func) == named:
-            if named == "control_dependencies":
-                return [self.trace(argument, frame) for argument in manager.args]
-        return []
+    def called_under(self, function: ast.AST) -> Surroundings:
+        """The same for all calls of a function that the file makes, by its name."""
+        name = getattr(function, "name", "")
+        result = Surroundings()
+        if not name or function in self._looking:
+            return result
+        self._looking.add(function)
+        for call in self._classes.calls(name):
+            around = self.surroundings(call, None)
+            result.controls += around.controls
+            result.obstacle = result.obstacle or around.obstacle
+        self._looking.discard(function)
+        return result
 
     def repeated(self, expr: ast.AST, frame: Frame | None) -> bool:
         if frame is not None and frame.many:

@@ -53,12 +53,21 @@ class Node:
 
 
 @dataclass(eq=False)
+class Surroundings:
+    """What `with` statements do to the code under them."""
+
+    controls: list[Node] = field(default_factory=list)
+    obstacle: str = ""
+    """The words for a manager that is not known, where there is one."""
+
+
+@dataclass(eq=False)
 class Frame:
     """One evaluation of a function: what its parameters are, and from where it was called."""
 
     function: ast.AST
     arguments: dict[str, Node]
-    controls: list[Node] = field(default_factory=list)
+    around: Surroundings = field(default_factory=Surroundings)
     many: bool = False
     depth: int = 0
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.classes import Classes, Method, Store
 from tfrewrite.analysis.names import Names
-from tfrewrite.analysis.nodes import Frame, Kind, Node, choice, plain, text, unknown
+from tfrewrite.analysis.nodes import Frame, Kind, Node, Surroundings, choice, plain, text, unknown
 from tfrewrite.analysis.source import Source
 
 if TYPE_CHECKING:
@@ -44,14 +44,23 @@ class Objects:
         assert cls is not None
         getter = self._classes.method(cls, expr.attr)
         if getter is not None:
+            if not self.sure(instance, expr.attr):
+                return [unknown(expr, f"`{expr.attr}`, which a subclass may replace")]
             if [self._names.dotted(d) for d in getter.decorator_list] == ["builtins.property"]:
                 return [self._tracer.returned(getter, self.frame(instance, getter), expr)]
             return [unknown(expr, f"method `{expr.attr}` of `{cls.name}`")]
+        if instance.expr is cls and self._classes.replaced(cls, expr.attr):
+            return [unknown(expr, f"`{expr.attr}`, which a subclass may replace")]
         stores = self._classes.stores(cls, expr.attr)
         if not stores:
             reason = f"attribute `{expr.attr}` of `{cls.name}`, which this file does not set"
             return [unknown(expr, reason)]
         return [self._store(instance, store) for store in stores]
+
+    def sure(self, instance: Node, name: str) -> bool:
+        """Whether a method found in an object's class is the one that will run."""
+        cls = instance.instance_of
+        return cls is not None and not (instance.expr is cls and self._classes.replaced(cls, name))
 
     def _store(self, instance: Node, store: Store) -> Node:
         if store.value is None or store.augmented:
@@ -69,6 +78,7 @@ class Objects:
         if key not in self._frames:
             arguments = {method.args.args[0].arg: instance} if method.args.args else {}
             frame = self._frames[key] = Frame(method, arguments, many=True)
+            frame.around = self._around(instance, method)
             calls = self._calls_of(instance, method)
             if calls:
                 frame.many = len(calls) > 1 or self._tracer.repeated(*calls[0])
@@ -76,6 +86,17 @@ class Objects:
             elif method.name == "__init__":
                 frame.many = False
         return self._frames[key]
+
+    def _around(self, instance: Node, method: Method) -> Surroundings:
+        """What is around the calls of a method, or around what makes the object."""
+        if method.name != "__init__":
+            return self._tracer.called_under(method)
+        result = Surroundings()
+        for call, outer in self._calls_of(instance, method):
+            around = self._tracer.surroundings(call, outer)
+            result.controls += around.controls
+            result.obstacle = result.obstacle or around.obstacle
+        return result
 
     def _bind_any(self, frame: Frame, calls: list[tuple[ast.Call, Frame | None]]) -> None:
         """Gives each parameter what one or the other of several calls gives it."""
