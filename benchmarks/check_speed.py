@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -56,6 +57,21 @@ class Samples:
     peak_mb: list[float] = field(default_factory=list)
 
 
+def complain_of_failure(task: Task, code: int, output: Path) -> None:
+    """Ends the benchmark if a tool failed; one that crashes can end with 1, like one with findings.
+
+    The output is read line by line: a process that is started inherits the peak memory of this one.
+    """
+    last: deque[str] = deque(maxlen=30)
+    crashed = False
+    with output.open(errors="replace") as lines:
+        for line in lines:
+            last.append(line[:500])
+            crashed = crashed or line.startswith("Traceback (most recent")
+    if crashed or code not in task.accepted:
+        sys.exit(f"{task.name} ended with exit code {code}:\n{''.join(last)}")
+
+
 def run_task(task: Task, folder: Path) -> tuple[float, float]:
     """Seconds, and megabytes of the largest process that the command consisted of."""
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "HOME": str(folder / "home")}
@@ -73,11 +89,8 @@ def run_task(task: Task, folder: Path) -> tuple[float, float]:
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
-    said = (folder / "output").read_text(errors="replace")
-    # A program that crashes ends with 1, and so does one that has findings.
-    crashed = process.returncode != 0 and "\nTraceback (most recent" in f"\n{said}"
-    if crashed or process.returncode not in task.accepted:
-        sys.exit(f"{task.name} ended with exit code {process.returncode}:\n{said[-2000:]}")
+    if process.returncode != 0:
+        complain_of_failure(task, process.returncode, folder / "output")
     return seconds, usage.ru_maxrss / 1024
 
 
