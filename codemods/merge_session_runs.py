@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.fetches import Fetch, fetch_of, may_round
+from tfrewrite.analysis.fetches import Fetch, fetch_of, may_round, share_a_result
 from tfrewrite.analysis.moves import Obstacle
 from tfrewrite.analysis.sessions import DEFAULT_SESSION, SessionKind, SessionRun
 from tfrewrite.analysis.source import Block
@@ -79,6 +79,8 @@ class MergeSessionRuns(Rule):
         "jump-between": "The step may be left between the runs.",
         "inside-try": "An exception between the runs is caught, and the difference could be seen.",
         "fetch-builds-graph": "A fetch is a new operation each time.",
+        "same-array": "One run would give one array where two runs give two.",
+        "dynamic-code": "The file changes names, attributes or classes unseen.",
         "graph-surgery": "The file rewires the graph or its gradients after it was built.",
     }
 
@@ -116,6 +118,8 @@ def _is_step(facts: Facts, owner: ast.AST, block: Block) -> bool:
         parent = facts.source.parent(owner)
         assert parent is not None
         owner = parent
+    if isinstance(facts.scopes.of(block[0]).node, ast.ClassDef):
+        return False  # every name there is an attribute
     if isinstance(owner, (ast.For, ast.While)):
         return block is owner.body
     return isinstance(owner, ast.FunctionDef)
@@ -127,7 +131,7 @@ def _same_feed(facts: Facts, block: Block) -> list[list[Part]]:
     for statement in block:
         for part in _parts(facts, statement):
             feed = part.run.feed
-            key = (part.run.session, _by_value(feed) if feed is not None else "")
+            key = (part.run.session, ast.dump(feed) if feed is not None else "")
             groups.setdefault(key, []).append(part)
     in_function_only = facts.flow.loop(block[0]) is None
     return [
@@ -141,7 +145,9 @@ def _parts(facts: Facts, statement: ast.stmt) -> Iterator[Part]:
     """The runs that a statement evaluates once and in any case, in their order."""
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)):
         return
-    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    # What a target evaluates comes after the value.
+    value = statement.value
+    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)] if value else []
     for call in sorted(calls, key=facts.source.span):
         run = facts.sessions.runs.get(call)
         if run is not None and _unconditional(facts, call, statement):
@@ -161,15 +167,6 @@ _ALWAYS_EVALUATED = (
     ast.Call, ast.keyword, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Dict, ast.Subscript,
     ast.Attribute,
 )  # fmt: skip
-
-
-def _by_value(feed: ast.expr) -> str:
-    """A feed's text, the same for two dict displays with the same entries in another order."""
-    keys = [ast.dump(key) for key in feed.keys if key] if isinstance(feed, ast.Dict) else []
-    if isinstance(feed, ast.Dict) and len(set(keys)) == len(feed.keys):
-        entries = zip(feed.keys, feed.values, strict=True)
-        return str(sorted((ast.dump(k) if k else "", ast.dump(v)) for k, v in entries))
-    return ast.dump(feed)
 
 
 class _Step:
@@ -229,46 +226,13 @@ class _Step:
         if first.feed is not None and not self._facts.moves.repeatable(first.feed):
             message = "evaluating the feed may give other values each time, or have an effect"
             return Obstacle("feed-not-repeatable", message)
-        if self._facts.rewires_graph:
+        if self._facts.dynamics.rewires_graph:
             return Obstacle("graph-surgery", "the file changes the graph or gradients afterwards")
-        return self._caught()
-
-    def _caught(self) -> Obstacle | None:
-        """Whether somebody may see in which order an exception and a run came."""
-        child: ast.AST = self._parts[0].statement
-        for outer in self._facts.flow.enclosing(child):
-            if isinstance(outer, ast.Try) and child in outer.body:
-                if not all(self._leaves(handler) for handler in outer.handlers):
-                    message = "an exception of a run is caught, and the step could go on half done"
-                    return Obstacle("inside-try", message)
-            if isinstance(outer, ast.With):
-                for item in outer.items:
-                    if not self._passes_exceptions(item.context_expr):
-                        manager = ast.unparse(item.context_expr)
-                        message = f"`with {manager}` may catch an exception of a run"
-                        return Obstacle("inside-try", message)
-            child = outer
-        return None
-
-    def _leaves(self, handler: ast.ExceptHandler) -> bool:
-        """Whether a handler ends the loop for a reason that merging does not touch."""
-        names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-        paths = {self._facts.names.dotted(name) for name in names if name is not None}
-        if paths and paths <= {"builtins.KeyboardInterrupt", "tensorflow.errors.OutOfRangeError"}:
-            return True
-        return isinstance(handler.body[-1], ast.Raise)
-
-    def _passes_exceptions(self, manager: ast.expr) -> bool:
-        if self._facts.sessions.kind(manager) is not None:
-            return True
-        if not isinstance(manager, ast.Call):
-            return False
-        path = self._facts.names.dotted(manager.func)
-        if path is not None:
-            return path.startswith("tensorflow.") or path == "builtins.open"
-        return isinstance(manager.func, ast.Attribute) and manager.func.attr in (
-            "as_default", "device", "control_dependencies", "name_scope",
-        )  # fmt: skip
+        if self._facts.dynamics.obstacle:
+            message = f"{self._facts.dynamics.obstacle} may change what anything means"
+            return Obstacle("dynamic-code", message)
+        message = self._facts.catching.caught(self._block, self._parts[0].statement)
+        return Obstacle("inside-try", message) if message else None
 
     def _cannot_join(self, group: list[Part], update: Part | None, part: Part) -> Obstacle | None:
         """Why a run cannot be merged into those before it."""
@@ -279,10 +243,17 @@ class _Step:
             if update is not None and fetch.update is not None:
                 return Obstacle("two-updates", "each update has to see what the other one wrote")
             return None
-        obstacle = self._in_the_way(group, part)
+        obstacle = self._same_array(group, fetch) or self._in_the_way(group, part)
         if obstacle is None and fetch.update is not None:
             return self._race(group, fetch.update)
         return obstacle
+
+    def _same_array(self, group: list[Part], fetch: Fetch) -> Obstacle | None:
+        """One run gives one array for a tensor that is fetched twice; two runs give two."""
+        if any(share_a_result(self._fetches[part], fetch) for part in group):
+            message = "the same tensor is fetched by an earlier run, and would give the same array"
+            return Obstacle("same-array", message)
+        return None
 
     def _race(self, group: list[Part], update: Update) -> Obstacle | None:
         feed = group[0].run.feed
@@ -306,7 +277,9 @@ class _Step:
         if self._fetches[part].update is None:
             moving |= self._harmless_runs(first, last)
         crossed: list[ast.AST] = [*self._block[first:last], part.value]
-        return self._facts.moves.obstacle(crossed, part.needs, frozenset(moving))
+        if isinstance(part.statement, ast.AugAssign):
+            crossed += ast.iter_child_nodes(part.statement.target)
+        return self._facts.moves.obstacle(crossed, part.run.needs, frozenset(moving))
 
     def _harmless_runs(self, first: int, last: int) -> set[ast.Call]:
         """Runs with another feed that only read: a read may be moved past them."""
@@ -359,7 +332,11 @@ class _Step:
         minimised = self._fetches[update].update
         assert minimised is not None
         for part in group:
-            obstacle = self._in_the_way([update], part) or self._race([part], minimised)
+            obstacle = (
+                self._same_array([update], self._fetches[part])
+                or self._in_the_way([update], part)
+                or self._race([part], minimised)
+            )
             if obstacle is None:
                 obstacle = self._acts(part)
             if obstacle is not None:

@@ -938,10 +938,10 @@ REWRITES = [
         shapes=("crlf", "tabs"),
     ),
     rewrites(
-        "a dict of fetches, and a feed written in another order",
+        "a dict of fetches",
         step("""
             out = sess.run({"loss": loss}, feed_dict={x: images, y: labels})
-            a = sess.run(fetches=accuracy, feed_dict={y: labels, x: images})
+            a = sess.run(fetches=accuracy, feed_dict={x: images, y: labels})
         """),
         step("""
             out, a = sess.run([{"loss": loss}, accuracy], feed_dict={x: images, y: labels})

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.names import Names
-from tfrewrite.analysis.scopes import How, Scopes
+from tfrewrite.analysis.scopes import Binding, How, Scopes
 from tfrewrite.analysis.source import Source
 
 Method = ast.FunctionDef | ast.AsyncFunctionDef
@@ -62,6 +62,9 @@ class Classes:
 
     def family(self, cls: ast.ClassDef) -> list[ast.ClassDef] | None:
         """A class with its bases, nearest first; None where a base is not of this file."""
+        return None if cls in self._above(cls) else self._family(cls)
+
+    def _family(self, cls: ast.ClassDef) -> list[ast.ClassDef] | None:
         found = [cls]
         if cls.keywords or cls.decorator_list or len(cls.bases) > 1:
             return None
@@ -71,7 +74,7 @@ class Classes:
             parent = self.defined(base)
             if parent is None or parent is cls:
                 return None
-            above = self.family(parent)
+            above = self._family(parent)
             if above is None:
                 return None
             found += above
@@ -82,12 +85,22 @@ class Classes:
         if name in self._stores and any(s.owner is None for s in self._stores[name]):
             return None  # `Class.name = other` or `object.name = other`
         for owner in self.family(cls) or ():
-            bound = [statement for statement in owner.body if _binds(statement, name)]
+            bound = self._bound(owner, name)
             if bound:
-                only = bound[0] if len(bound) == 1 else None
-                sure = isinstance(only, (ast.FunctionDef, ast.AsyncFunctionDef))
-                return only if sure and isinstance(only, ast.FunctionDef) else None
+                only = bound[0].node if len(bound) == 1 else None
+                return only if isinstance(only, ast.FunctionDef) else None
         return None
+
+    def extended(self, cls: ast.ClassDef) -> bool:
+        """Whether a class has subclasses here, or is used other than by calling it."""
+        subclasses = any(cls in self._above(other) for other in self._all)
+        owner = self._scopes.of(cls).owner(cls.name)
+        uses = [
+            name
+            for name in self._source.all(ast.Name)
+            if name.id == cls.name and self._scopes.of(name).owner(name.id) is owner
+        ]
+        return subclasses or len(uses) != len(self.instantiations(cls))
 
     def replaced(self, cls: ast.ClassDef, name: str) -> bool:
         """Whether `self` may be of a class of this file that has something else under a name."""
@@ -114,7 +127,7 @@ class Classes:
 
     def _gives(self, cls: ast.ClassDef, name: str) -> bool:
         """Whether a class binds a name in its body or stores it in its objects."""
-        if any(_binds(statement, name) for statement in cls.body):
+        if self._bound(cls, name):
             return True
         return any(store.owner is cls for store in self._stores.get(name, ()))
 
@@ -144,10 +157,13 @@ class Classes:
         found = self._stores.get(attribute, [])
         own = [s for s in found if s.owner is None or s.owner in related]
         for owner in family:
-            for statement in owner.body:
-                if _binds(statement, attribute):
-                    return None
+            if self._bound(owner, attribute):
+                return None
         return own
+
+    def _bound(self, cls: ast.ClassDef, name: str) -> list[Binding]:
+        """The bindings of a name in the body of a class."""
+        return self._scopes.inside(cls).bindings.get(name, [])
 
     def _overridden(self, cls: ast.ClassDef) -> bool:
         """Whether the class's name is bound more than once in its scope."""
@@ -186,26 +202,43 @@ class Classes:
         return any(self._names.dotted(n.func) in hiding for n in self._source.all(ast.Call))
 
     @cached_property
-    def overloads(self) -> bool:
-        """Whether a class of the file changes what operators, printing or looping do."""
+    def magic(self) -> frozenset[str]:
+        """The special methods by which classes of the file change what Python's syntax does."""
         ordinary = {"__init__", "__enter__", "__exit__", "__call__", "__new__", "__del__"}
-        return any(
-            isinstance(statement, ast.FunctionDef)
-            and statement.name.startswith("__")
-            and statement.name not in ordinary
+        return frozenset(
+            statement.name
             for cls in self._all
             for statement in cls.body
+            if isinstance(statement, ast.FunctionDef)
+            and statement.name.startswith("__")
+            and statement.name not in ordinary
+        )
+
+    @property
+    def overloads(self) -> bool:
+        """Whether a class of the file changes what operators, printing or looping do."""
+        return bool(self.magic)
+
+    def runs_code(self, attribute: ast.Attribute) -> bool:
+        """Whether reading an attribute may run code of this file."""
+        return attribute.attr in self.properties or bool(
+            self.magic & {"__getattr__", "__getattribute__", "__get__"}
         )
 
     @cached_property
     def properties(self) -> frozenset[str]:
         """Names of methods of this file's classes that run when an attribute is read."""
-        return frozenset(
+        found = {
             statement.name
             for cls in self._all
             for statement in cls.body
             if isinstance(statement, ast.FunctionDef) and statement.decorator_list
-        )
+        }
+        for call in self.calls("property"):
+            statement = self._source.parent(call)
+            targets = statement.targets if isinstance(statement, ast.Assign) else []
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+        return frozenset(found)
 
     @cached_property
     def _stores(self) -> dict[str, list[Store]]:
@@ -235,20 +268,6 @@ class Classes:
         function = self._source.function(target)
         if owner is not None and not isinstance(function, ast.Lambda):
             method = function
+            if function is not None and self._source.parent(function) is not owner:
+                owner, method, value = None, None, None
         return Store(target, value, index, isinstance(parent, ast.AugAssign), method, owner)
-
-
-def _binds(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement of a class body gives the class an attribute of that name."""
-    match statement:
-        case ast.Assign(targets=targets):
-            return any(isinstance(t, ast.Name) and t.id == name for t in targets)
-        case ast.AnnAssign(target=ast.Name(id=bound), value=value):
-            return bound == name and value is not None
-        case ast.FunctionDef(name=bound) | ast.ClassDef(name=bound):
-            return bound == name
-        case ast.AsyncFunctionDef(name=bound):
-            return bound == name
-        case ast.If() | ast.Try() | ast.With() | ast.For():
-            return True  # may bind anything
-    return False

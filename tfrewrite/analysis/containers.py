@@ -44,7 +44,8 @@ class Containers:
             return [], effect_of_method(parent.attr) is CallEffect.PURE
         if isinstance(parent, ast.Subscript) and parent.value is use:
             if isinstance(parent.ctx, ast.Load):
-                return [], not self.changes(parent)
+                kept = isinstance(self._source.parent(parent), (ast.Assign, ast.NamedExpr))
+                return [], not kept and not self.changes(parent)
             statement = self._source.statement(parent)
             return ([statement.value], True) if isinstance(statement, ast.Assign) else ([], False)
         if isinstance(parent, (ast.List, ast.Tuple)) and isinstance(parent.ctx, ast.Load):
@@ -93,6 +94,9 @@ class Containers:
             self.added_through(use) == ([], True)
             for use in ast.walk(function)
             if isinstance(use, ast.Name) and use.id == name and isinstance(use.ctx, ast.Load)
+        ) and not any(
+            isinstance(use, ast.Name) and use.id == name and not isinstance(use.ctx, ast.Load)
+            for use in ast.walk(function)
         )
         self._checking.discard(function)
         return kept

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfrewrite.analysis.catching import Catching
 from tfrewrite.analysis.changed_sources import ChangedSources
 from tfrewrite.analysis.classes import Classes
 from tfrewrite.analysis.containers import Containers
+from tfrewrite.analysis.dynamics import Dynamics
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.flow import Flow
@@ -17,7 +19,9 @@ from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.own_calls import OwnCalls
+from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.pipelines import Pipelines
+from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
 from tfrewrite.analysis.scopes import Scopes
@@ -25,14 +29,6 @@ from tfrewrite.analysis.seeds import Seeds
 from tfrewrite.analysis.sessions import Sessions
 from tfrewrite.analysis.source import Source
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
-
-_SURGERY = (
-    "graph_editor",
-    "_update_input",
-    "_add_control_input",
-    "gradient_override_map",
-    "RegisterGradient",
-)
 
 
 class Facts:
@@ -58,11 +54,6 @@ class Facts:
         allowed: frozenset[Contract] = DEFAULT_CONTRACTS,
     ) -> Facts:
         return cls(Source(text, tree), target_tf, allowed)
-
-    @cached_property
-    def rewires_graph(self) -> bool:
-        """Whether the file changes edges or gradients of a graph that is already built."""
-        return any(word in self.source.text for word in _SURGERY)
 
     @cached_property
     def scopes(self) -> Scopes:
@@ -113,6 +104,16 @@ class Facts:
         )
 
     @cached_property
+    def catching(self) -> Catching:
+        """What may catch an exception and let the program go on."""
+        return Catching(self.source, self.names, self.flow, self.classes, self.managers)
+
+    @cached_property
+    def dynamics(self) -> Dynamics:
+        """What makes the rest of the analysis worthless."""
+        return Dynamics(self.source, self.names, self.classes, self.graph)
+
+    @cached_property
     def sessions(self) -> Sessions:
         """Where the graph is run."""
         return Sessions(self.source, self.scopes, self.names, self.graph)
@@ -128,12 +129,24 @@ class Facts:
             self.classes,
             self.graph,
             self.sessions,
+            self.plain_values,
+            self.ownership,
         )
 
     @cached_property
     def reports(self) -> Reports:
         """Whether a value is only shown, or acts."""
-        return Reports(self.source, self.scopes, self.names)
+        return Reports(self.source, self.scopes, self.names, self.classes, self.ownership)
+
+    @cached_property
+    def plain_values(self) -> PlainValues:
+        """Which values are ordinary ones."""
+        return PlainValues(self.scopes, self.names, self.classes, self.sessions)
+
+    @cached_property
+    def ownership(self) -> Ownership:
+        """Which objects belong to one variable alone."""
+        return Ownership(self.source, self.scopes, self.names, self.plain_values)
 
     @cached_property
     def own_calls(self) -> OwnCalls:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, plain
 from tfrewrite.analysis.updates import Update, update_of
 
@@ -78,13 +79,59 @@ def _trouble_beneath(root: Node, title: str) -> tuple[str, str] | None:
             return "fetch-not-traced", f"`{title}` depends on {node.why}"
         if node.kind is Kind.INSTANCE:
             return "fetch-not-traced", f"`{title}` depends on an object that is no tensor"
+        if "collection" in node.symbol or "global_step" in node.symbol:
+            return "fetch-not-traced", f"`{title}` collects values from the whole graph"
     if root.kind in (Kind.CONSTANT, Kind.OBJECT, Kind.STRUCTURE):
         return "fetch-not-traced", f"it cannot be told which tensor `{title}` is"
     found = flags(root)
     for flag, (reason, words) in _TROUBLES.items():
         if flag in found:
             return reason, f"`{title}` {words}"
+    for node in beneath(root):
+        if node.kind is Kind.OBJECT and not _is_harmless(node):
+            return "fetch-not-traced", f"`{title}` depends on an object of `tf.{node.symbol}`"
+    if _buffer(root).symbol.startswith("placeholder"):
+        return "fetch-not-traced", f"`{title}` is what is fed, and may be the fed array itself"
     return None
+
+
+_HARMLESS = ("initializer", "regularizer", "constraint", "optimizer", "tensorshape", "dimension")
+
+
+def _is_harmless(node: Node) -> bool:
+    """Whether an object says how to build something, or does no more than its effect tells."""
+    if node.effect is not None and node.effect.returns_tensor:
+        return True  # a function that is passed on
+    if any(word in node.symbol.lower() for word in _HARMLESS):
+        return True
+    return effect_of(f"{node.symbol}.__call__", "1") is not None
+
+
+def _buffer(node: Node) -> Node:
+    """The value whose memory a value may be a view of."""
+    seen: set[Node] = set()
+    while node.effect is not None and node.effect.alias and node not in seen:
+        seen.add(node)
+        tensors = _tensors(node)
+        if len(tensors) != 1:
+            break
+        node = tensors[0]
+    return plain(node)
+
+
+def share_a_result(first: Fetch, second: Fetch) -> bool:
+    """Whether two runs may get one and the same array if they are made one."""
+    own = {_buffer(root) for root in first.roots}
+    other = {_buffer(root) for root in second.roots}
+    unsure = any(node.kind in (Kind.CHOICE, Kind.ELEMENT) for node in own | other)
+    return bool(own & other) or (unsure and _overlap(first, second))
+
+
+def _overlap(first: Fetch, second: Fetch) -> bool:
+    reach = set(beneath(*first.roots)), set(beneath(*second.roots))
+    return any(root in reach[1] for root in first.roots) or any(
+        root in reach[0] for root in second.roots
+    )
 
 
 def _trouble_of_update(update: Update) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tfrewrite.analysis.managers import Managers
-from tfrewrite.analysis.scopes import Binding, How, Scopes
+from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How, Scopes
 from tfrewrite.analysis.source import Source, blocks_of
 
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -27,6 +27,8 @@ class Flow:
         self._managers = managers
         self._bindings_at: dict[ast.stmt, list[Binding]] = {}
         for scope in scopes.all():
+            if isinstance(scope.node, COMPREHENSIONS):
+                continue
             for bindings in scope.bindings.values():
                 for binding in bindings:
                     if not isinstance(binding.node, (ast.arg, ast.comprehension)):
@@ -87,6 +89,9 @@ class Flow:
         statement = use
         # A walrus in the statement of the use may come before it.
         found += [b for b in self._within(use, name) if isinstance(b.node, ast.NamedExpr)]
+        if isinstance(use, (ast.While, *_WITHS)):
+            # A loop's test comes after its body, a manager after those before it.
+            found += self._within(use, name)
         while True:
             block, index = self._source.position(statement)
             for earlier in reversed(block[:index]):

@@ -239,7 +239,7 @@ class Tracer:
         if symbol is None:
             known = effect_of_path(path) is not CallEffect.UNKNOWN or gives_data(path)
             return Node(Kind.CONSTANT, expr) if known else unknown(expr, f"`{path}`")
-        if symbol in CONFIGURATION:
+        if any(symbol == known or symbol.startswith(f"{known}.") for known in CONFIGURATION):
             return Node(Kind.CONSTANT, expr, symbol)
         effect = effect_of(symbol, GRAPH_MODE)
         if effect is None:
@@ -266,10 +266,11 @@ class Tracer:
 
     def _entry(self, expr: ast.expr, structure: Node, key: object) -> Node:
         keys = getattr(structure.expr, "keys", [])
-        for written, (_, value) in zip(keys, structure.inputs, strict=False):
-            simple = isinstance(written, ast.Constant) and len(keys) == len(structure.inputs)
-            if simple and written.value == key:
-                return value
+        plain_keys = all(isinstance(written, ast.Constant) for written in keys)
+        if plain_keys and len(keys) == len(structure.inputs):
+            for written, (_, value) in zip(reversed(keys), reversed(structure.inputs), strict=True):
+                if written.value == key:
+                    return value
         return self.element(expr, structure, None)
 
     def element(self, expr: ast.expr, value: Node, index: int | None) -> Node:
@@ -412,7 +413,10 @@ class Tracer:
         """The value of a call to a function of this file: what it returns, with these arguments."""
         depth = frame.depth if frame else 0
         plain_function = isinstance(function, ast.FunctionDef) and not function.decorator_list
-        if depth >= _MAX_CALLS or not plain_function:
+        caller = frame
+        while caller is not None and caller.function is not function:
+            caller = caller.caller
+        if depth >= _MAX_CALLS or caller is not None or not plain_function:
             return unknown(call, f"the call `{text(call.func)}(...)`")
         inner = Frame(
             function,
@@ -420,6 +424,7 @@ class Tracer:
             around=self.surroundings(call, frame),
             many=self.repeated(call, frame),
             depth=depth + 1,
+            caller=frame,
         )
         if receiver is not None:
             inner.arguments[function.args.args[0].arg] = receiver

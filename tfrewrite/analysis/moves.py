@@ -15,6 +15,7 @@ from tfrewrite.analysis.flow import Flow, evaluated
 from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.nodes import Kind
+from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.python_calls import (
     CONSUMING,
@@ -56,7 +57,11 @@ class Moves:
         classes: Classes,
         tracer: Tracer,
         sessions: Sessions,
+        plain_values: PlainValues,
+        owned: Ownership,
     ) -> None:
+        self._plain_values = plain_values
+        self._owned = owned
         self._source = source
         self._scopes = scopes
         self._names = names
@@ -84,12 +89,20 @@ class Moves:
 
     def repeatable(self, expr: ast.expr) -> bool:
         """Whether evaluating an expression once more, or earlier, is the same and unseen."""
+        magic = self._classes.magic
         for node in ast.walk(expr):
-            if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):
+            if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)):
                 return False
-            if isinstance(node, ast.Call) and self._call(node, 0) is not CallEffect.PURE:
+            if isinstance(node, ast.Call):
+                # A function of the file may read what changes meanwhile.
+                own = self._called(node) is not None
+                if own or self._call(node, 0) is not CallEffect.PURE:
+                    return False
+            if isinstance(node, ast.Attribute) and self._classes.runs_code(node):
                 return False
-            if isinstance(node, ast.Attribute) and node.attr in self._classes.properties:
+            if isinstance(node, ast.Subscript) and "__getitem__" in magic:
+                return False
+            if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare)) and magic:
                 return False
         return True
 
@@ -131,20 +144,21 @@ class Moves:
         return None
 
     def _one(self, node: ast.AST, needs: list[ast.expr], depth: int) -> Obstacle | None:
+        for looped in _looped_over(node):
+            if not self._iterable(looped):
+                message = f"looping over `{ast.unparse(looped)}` may run code that is not known"
+                return Obstacle("call-between", message)
         if isinstance(node, ast.Call):
             return self._crossed_call(node, needs, depth)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             return self._rebound(node, needs)
         if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
             return self._stored(node, needs)
-        if isinstance(node, ast.Attribute) and node.attr in self._classes.properties:
+        if isinstance(node, ast.Attribute) and self._classes.runs_code(node):
             message = f"reading `{node.attr}` in line {node.lineno} runs a method of this file"
             return Obstacle("call-between", message)
         if isinstance(node, _OPAQUE):
             return Obstacle("call-between", f"line {node.lineno} runs code that is not known")
-        if isinstance(node, (ast.For, ast.comprehension)) and not self._is_plain(node.iter):
-            message = f"looping over `{ast.unparse(node.iter)}` may run code that is not known"
-            return Obstacle("call-between", message)
         return None
 
     def _crossed_call(self, call: ast.Call, needs: list[ast.expr], depth: int) -> Obstacle | None:
@@ -170,25 +184,37 @@ class Moves:
         if mentioned:
             message = f"`{name.id}` gets another value in line {name.lineno}"
             return Obstacle("rebound-between", message)
-        if in_place and self._may_share(name, needs):
+        if in_place and not self._owned.number(name) and self._may_share(name, needs):
             return Obstacle("feed-changes", f"line {name.lineno} may change what is fed in place")
         return None
 
     def _stored(
         self, target: ast.Attribute | ast.Subscript, needs: list[ast.expr]
     ) -> Obstacle | None:
-        root: ast.expr = target
-        while isinstance(root, ast.Subscript):
-            root = root.value
-        if isinstance(root, ast.Attribute) and isinstance(target, ast.Attribute):
-            attributes = {
-                n.attr for need in needs for n in ast.walk(need) if isinstance(n, ast.Attribute)
-            }
-            if target.attr not in attributes and not self._classes.dynamic:
-                return None
-        elif isinstance(root, ast.Name) and not self._may_share(root, needs):
+        if isinstance(target, ast.Attribute):
+            harmless = self._attribute_set(target, needs)
+        else:
+            harmless = not self._may_share(target.value, needs)
+        if harmless:
             return None
         return Obstacle("feed-changes", f"line {target.lineno} may change what is fed or fetched")
+
+    def _attribute_set(self, target: ast.Attribute, needs: list[ast.expr]) -> bool:
+        """Whether an attribute that gets a value has nothing to do with what is needed."""
+        needed = {n.attr for need in needs for n in ast.walk(need) if isinstance(n, ast.Attribute)}
+        if target.attr in needed or self._classes.runs_code(target):
+            return False
+        root: ast.expr = target.value
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        is_self = isinstance(root, ast.Name) and self._classes.of_self(root) is not None
+        origins = set().union(*(self._origins(need) for need in needs))
+        if not is_self and self.mentions(root) & origins:
+            return False  # `array.shape = ...`
+        if "__setattr__" in self._classes.magic or "__set__" in self._classes.magic:
+            return False
+        # `object.attribute += value` changes an array where it is.
+        return not isinstance(self._source.parent(target), ast.AugAssign)
 
     # Calls
 
@@ -229,9 +255,10 @@ class Moves:
                     return CallEffect.UNKNOWN
                 if isinstance(node, _OPAQUE):
                     return CallEffect.UNKNOWN
-                if isinstance(node, (ast.For, ast.comprehension)):
-                    if not self._is_plain(node.iter):
-                        return CallEffect.UNKNOWN
+                if not all(self._iterable(looped) for looped in _looped_over(node)):
+                    return CallEffect.UNKNOWN
+                if isinstance(node, ast.Attribute) and self._classes.runs_code(node):
+                    return CallEffect.UNKNOWN
                 if isinstance(node, (ast.Attribute, ast.Subscript)):
                     if not isinstance(node.ctx, ast.Load):
                         return CallEffect.UNKNOWN
@@ -286,20 +313,19 @@ class Moves:
         needed: set[str] = set()
         for need in needs:
             needed |= self._origins(need)
-        bindings = self._scopes.bindings(target)
-        fresh = bool(bindings) and all(self._is_fresh(binding) for binding in bindings)
-        return not fresh or target.id in needed or bool(self._origins(target) & needed)
+        return not self._owned.alone(target) or bool(self._origins(target) & needed)
 
     def _is_own_list(self, target: ast.expr) -> bool:
-        """An attribute that only ever holds lists which the class makes itself."""
+        """An attribute that only ever holds lists which the class makes itself, and keeps."""
         if not (isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)):
             return False
         cls = self._classes.of_self(target.value)
         stores = self._classes.stores(cls, target.attr) if cls else None
-        return bool(stores) and all(
+        made = bool(stores) and all(
             isinstance(store.value, (ast.List, ast.Dict)) and not store.augmented
             for store in stores or ()
         )
+        return made and self._owned.stays(self._classes.reads(target.attr))
 
     def _origins(self, expr: ast.expr) -> set[str]:
         """The variables that an object may come from, through all their bindings."""
@@ -324,10 +350,10 @@ class Moves:
                 stack.extend(ast.iter_child_nodes(node))
 
     def _is_plain(self, expr: ast.expr) -> bool:
-        return PlainValues(self._scopes, self._names, self._classes, self._sessions).expr(expr)
+        return self._plain_values.expr(expr)
 
     def _is_fresh(self, binding: Binding) -> bool:
-        return PlainValues(self._scopes, self._names, self._classes, self._sessions).fresh(binding)
+        return self._plain_values.fresh(binding)
 
 
 def _only_moves_values(node: ast.AST, moving: frozenset[ast.AST]) -> bool:
@@ -337,3 +363,21 @@ def _only_moves_values(node: ast.AST, moving: frozenset[ast.AST]) -> bool:
         isinstance(inner, harmless) or any(inner in ast.walk(run) for run in moving)
         for inner in ast.walk(node)
     )
+
+
+def _looped_over(node: ast.AST) -> list[ast.expr]:
+    """What a node takes one element after the other from."""
+    match node:
+        case ast.For(iter=looped) | ast.comprehension(iter=looped):
+            return [looped]
+        case ast.Starred(value=looped, ctx=ast.Load()):
+            return [looped]
+        case ast.Assign(targets=targets, value=value):
+            unpacks = any(isinstance(target, (ast.Tuple, ast.List)) for target in targets)
+            return [value] if unpacks and not isinstance(value, ast.Tuple) else []
+        case ast.Compare(ops=operators, comparators=containers):
+            tests = zip(operators, containers, strict=True)
+            return [c for operator, c in tests if isinstance(operator, (ast.In, ast.NotIn))]
+        case ast.Call(func=ast.Attribute(attr="join" | "extend" | "update"), args=arguments):
+            return list(arguments)
+    return []

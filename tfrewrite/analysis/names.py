@@ -39,6 +39,11 @@ class Names:
     def is_tf_module(self, expr: ast.AST) -> bool:
         return self.dotted(expr) == "tensorflow"
 
+    def resembles_tf(self, expr: ast.AST) -> bool:
+        """Whether an expression names TensorFlow or a part of it, also where that is replaced."""
+        path = self._path(expr)
+        return path is not None and path.partition(".")[0] == "tensorflow"
+
     @cached_property
     def alias(self) -> str | None:
         """The name by which the whole file can say TensorFlow, such as `tf`."""

@@ -70,6 +70,7 @@ class Frame:
     around: Surroundings = field(default_factory=Surroundings)
     many: bool = False
     depth: int = 0
+    caller: Frame | None = None
 
 
 def plain(node: Node) -> Node:

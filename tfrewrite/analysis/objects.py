@@ -115,9 +115,13 @@ class Objects:
         if method.name == "__init__":
             made = instance.expr
             if isinstance(made, ast.ClassDef):
+                if self._classes.extended(made):
+                    return []
                 return [(call, None) for call in self._classes.instantiations(made)]
             return [(made, None)] if isinstance(made, ast.Call) else []
         found: list[tuple[ast.Call, Frame | None]] = []
+        if len(self._classes.reads(method.name)) != len(self._classes.calls(method.name)):
+            return []  # the method is also handed on
         for node in self._source.all(ast.Call):
             if isinstance(node.func, ast.Attribute) and node.func.attr == method.name:
                 caller = self._source.function(node)

@@ -82,6 +82,12 @@ class PlainValues:
         if binding in self._open:
             return True
         self._open.add(binding)
+        try:
+            return self._bound(binding)
+        finally:
+            self._open.discard(binding)
+
+    def _bound(self, binding: Binding) -> bool:
         if binding.value is None:
             return False
         if binding.how in (How.ASSIGN, How.AUGMENT):
@@ -99,6 +105,10 @@ class PlainValues:
         return bool(stores) and all(
             store.value is not None and self.expr(store.value) for store in stores or ()
         )
+
+    def is_run(self, value: ast.expr) -> bool:
+        """Whether a value is what a run of the graph gave."""
+        return isinstance(value, ast.Call) and value in self._sessions.runs
 
     def fresh(self, binding: Binding) -> bool:
         """Whether a binding gives a number, a string or an object made on the spot."""

@@ -136,7 +136,7 @@ def writes_to_argument(call: ast.Call, path: str | None) -> bool:
 
     A `key=` is as bad: it is a function that is called back.
     """
-    if any(keyword.arg in ("out", "key", None) for keyword in call.keywords):
+    if any(keyword.arg in ("out", "key", "copy", "file", None) for keyword in call.keywords):
         return True
     places = (ast.Name, ast.Attribute, ast.Subscript)
     method = call.func.attr if path is None and isinstance(call.func, ast.Attribute) else ""

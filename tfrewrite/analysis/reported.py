@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from tfrewrite.analysis.classes import Classes
 from tfrewrite.analysis.names import Names
-from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
+from tfrewrite.analysis.ownership import Ownership
+from tfrewrite.analysis.python_calls import (
+    CallEffect,
+    effect_of_method,
+    effect_of_path,
+    writes_to_argument,
+)
 from tfrewrite.analysis.scopes import Scopes
 from tfrewrite.analysis.source import Source
 
@@ -22,10 +29,14 @@ _COLLECTING = frozenset({"append", "extend"})
 class Reports:
     """Follows a variable to every place that its value reaches."""
 
-    def __init__(self, source: Source, scopes: Scopes, names: Names) -> None:
+    def __init__(
+        self, source: Source, scopes: Scopes, names: Names, classes: Classes, owned: Ownership
+    ) -> None:
         self._source = source
         self._scopes = scopes
         self._names = names
+        self._classes = classes
+        self._owned = owned
 
     def acting_use(self, name: ast.Name) -> ast.AST | None:
         """A place where a variable's value does more than being shown; None if there is none."""
@@ -37,7 +48,7 @@ class Reports:
 
     def _variable(self, name: ast.Name, seen: set[tuple[object, str]]) -> ast.AST | None:
         owner = self._scopes.of(name).owner(name.id)
-        if owner is None:
+        if owner is None or self._classes.overloads:
             return name
         if (owner, name.id) in seen:
             return None
@@ -58,7 +69,7 @@ class Reports:
                     return None
                 if self._collects(parent):
                     assert isinstance(parent.func, ast.Attribute)
-                    return self._target(parent.func.value, seen)
+                    return self._collected(parent.func.value, seen)
                 if not self._computes(parent):
                     return use
             elif isinstance(parent, ast.Attribute) and node is parent.value:
@@ -70,6 +81,8 @@ class Reports:
                     continue
                 return use
             elif isinstance(parent, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+                if isinstance(parent, ast.AugAssign):
+                    return self._collected(parent.target, seen)
                 targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
                 for target in targets:
                     acting = self._target(target, seen)
@@ -92,15 +105,27 @@ class Reports:
             return next((acting for acting in found if acting is not None), None)
         return target
 
+    def _collected(self, target: ast.expr, seen: set[tuple[object, str]]) -> ast.AST | None:
+        """The same for a sum or a list that the value goes into, if that is this variable's own."""
+        if not isinstance(target, ast.Name):
+            return target
+        if not (self._owned.number(target) or self._owned.alone(target)):
+            return target
+        return self._variable(target, seen)
+
     def _shows(self, call: ast.Call) -> bool:
         path = self._names.dotted(call.func)
-        return path is not None and path.startswith(_SHOWING)
+        if path is None or any(keyword.arg == "file" for keyword in call.keywords):
+            return False
+        return path.startswith(_SHOWING)
 
     def _collects(self, call: ast.Call) -> bool:
         return isinstance(call.func, ast.Attribute) and call.func.attr in _COLLECTING
 
     def _computes(self, call: ast.Call) -> bool:
         path = self._names.dotted(call.func)
+        if writes_to_argument(call, path):
+            return False
         if path is not None:
             return effect_of_path(path) is CallEffect.PURE
         return isinstance(call.func, ast.Attribute) and call.func.attr in ("format", "join")

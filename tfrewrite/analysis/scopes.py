@@ -193,7 +193,7 @@ class Scopes:
             if not isinstance(outer.node, ast.ClassDef) and any(
                 name == bound.name for bound in _bindings_in(outer)
             ):
-                return outer
+                return outer.elsewhere.get(name, outer)
             outer = outer.parent
         return self.module
 

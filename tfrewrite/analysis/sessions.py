@@ -35,6 +35,8 @@ class SessionRun:
     kind: SessionKind
     fetches: ast.expr
     feed: ast.expr | None
+    needs: tuple[ast.expr, ...]
+    """The expressions that have to mean the same wherever the run is moved to."""
     options: bool
     """Whether the call has arguments beside fetches and feed."""
     direct: bool
@@ -112,12 +114,14 @@ class Sessions:
         given = _arguments(call, ("fetches", "feed_dict", "options", "run_metadata"))
         if given is None or given.get("fetches") is None:
             return None
+        feed = _not_none(given.get("feed_dict"))
         return SessionRun(
             call,
             ast.unparse(func.value),
             kind,
             given["fetches"],
-            _not_none(given.get("feed_dict")),
+            feed,
+            (func.value, given["fetches"], *([feed] if feed else ())),
             "options" in given or "run_metadata" in given,
             direct=True,
         )
@@ -131,7 +135,10 @@ class Sessions:
         if session is not None:
             text, kind = ast.unparse(session), self.kind(session) or SessionKind.UNKNOWN
         feed = _not_none(given.get("feed_dict"))
-        return SessionRun(call, text, kind, func.value, feed, options=False, direct=False)
+        needs = [part for part in (func.value, feed, session) if part is not None]
+        return SessionRun(
+            call, text, kind, func.value, feed, tuple(needs), options=False, direct=False
+        )
 
     def _default(self, call: ast.Call) -> tuple[str, SessionKind]:
         """The default session where a call stands, with the name that it can be called by."""
@@ -153,6 +160,8 @@ class Sessions:
         made = [
             node for node in self._source.all(ast.Call) if self._names.tf(node.func) in SESSIONS
         ]
+        if any(a.attr == "as_default" for a in self._source.all(ast.Attribute)):
+            return None
         if len(made) != 1 or self._names.tf(made[0].func) != "InteractiveSession":
             return None
         for name, bindings in self._scopes.module.bindings.items():

@@ -131,6 +131,10 @@ def read_before(fetch: Node, update: Update) -> bool:
     """Whether every read of a variable beneath a fetch surely happens before the update writes."""
     if any(node.many or node.kind is Kind.INSTANCE for node in _on_the_way(update.loss)):
         return False
+    step = update.node.argument("global_step")
+    if step is not None and plain(step).kind is not Kind.CONSTANT:
+        if plain(step).kind is not Kind.VARIABLE or plain(step) in set(beneath(fetch)):
+            return False
     safe = _computed_before(update.loss)
     stack, seen = [plain(fetch)], set()
     while stack:

@@ -27,13 +27,6 @@ class Part:
         return value
 
     @property
-    def needs(self) -> list[ast.expr]:
-        """All that has to mean the same where the run is moved to."""
-        function = self.run.call.func
-        receiver = [function.value] if isinstance(function, ast.Attribute) else []
-        return [*receiver, self.run.fetches, *([self.run.feed] if self.run.feed else [])]
-
-    @property
     def targets(self) -> list[ast.expr] | None:
         """The names that the results go to; None where the statement does more than that."""
         if self.value is not self.run.call:
@@ -119,7 +112,7 @@ class MergedRun:
         _, first = self._source.position(self._head.statement)
         names = {target.id for target in targets if isinstance(target, ast.Name)}
         crossed: list[ast.AST] = [*block[first:last], part.value]
-        crossed += [need for other in self._parts for need in other.needs]
+        crossed += [need for other in self._parts for need in other.run.needs]
         return not any(names & self._facts.moves.names_seen(node) for node in crossed)
 
     def _ignored(self, fetches: ast.expr) -> str:

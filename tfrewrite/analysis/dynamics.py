@@ -1,0 +1,81 @@
+"""Code that changes what names, attributes or the graph mean, unseen by the rest."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from tfrewrite.analysis.classes import Classes
+from tfrewrite.analysis.graph import Tracer
+from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.nodes import Kind
+from tfrewrite.analysis.source import Source
+
+_NAMESPACES = frozenset(
+    f"builtins.{name}" for name in "globals locals vars exec eval setattr delattr".split()
+)
+_HIDDEN = frozenset({"__dict__", "__setattr__", "__enter__", "__class__", "enter_context"})
+_RUNNING = frozenset({"run", "eval", "minimize", "apply_gradients", "compute_gradients"})
+_REWIRING = (
+    "graph_editor",
+    "_update_input",
+    "_add_control_input",
+    "gradient_override_map",
+    "RegisterGradient",
+    "custom_getter",
+    "create_training_graph",
+    "create_eval_graph",
+    "mixed_precision_graph_rewrite",
+    "mock.patch",
+)
+
+
+class Dynamics:
+    """Finds, in a file, what makes the rest of the analysis worthless."""
+
+    def __init__(self, source: Source, names: Names, classes: Classes, tracer: Tracer) -> None:
+        self._source = source
+        self._names = names
+        self._classes = classes
+        self._tracer = tracer
+
+    @cached_property
+    def rewires_graph(self) -> bool:
+        """Whether the file changes edges or gradients of a graph that is already built."""
+        return any(word in self._source.text for word in _REWIRING)
+
+    @cached_property
+    def obstacle(self) -> str:
+        """The words for code that may change anything; empty where there is none."""
+        for call in self._source.all(ast.Call):
+            if self._names.dotted(call.func) in _NAMESPACES:
+                return f"`{ast.unparse(call.func)}(...)` in line {call.lineno}"
+        for attribute in self._source.all(ast.Attribute):
+            if attribute.attr in _HIDDEN:
+                return f"`{attribute.attr}` in line {attribute.lineno}"
+            if not isinstance(attribute.ctx, ast.Load) and self._replaces(attribute):
+                return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces"
+        return self._loose_dependencies()
+
+    def _replaces(self, store: ast.Attribute) -> bool:
+        """Whether storing an attribute changes a library, a class, or a TensorFlow object."""
+        if store.attr in _RUNNING or self._classes.defined(store.value) is not None:
+            return True
+        if self._names.resembles_tf(store.value):
+            return True
+        if isinstance(store.value, ast.Name) and self._classes.of_self(store.value) is not None:
+            return False
+        return self._tracer.trace(store.value).kind is Kind.OBJECT
+
+    def _loose_dependencies(self) -> str:
+        """Control dependencies that are not the manager of a `with` where they are written."""
+        places: list[ast.Name | ast.Attribute] = [
+            *(n for n in self._source.all(ast.Name) if n.id == "control_dependencies"),
+            *(n for n in self._source.all(ast.Attribute) if n.attr == "control_dependencies"),
+        ]
+        for place in places:
+            call = self._source.parent(place)
+            manager = self._source.parent(call) if isinstance(call, ast.Call) else None
+            if not isinstance(manager, ast.withitem):
+                return f"`control_dependencies` in line {place.lineno}"
+        return ""

@@ -1,0 +1,86 @@
+"""Which objects belong to one variable alone: changing them in place is seen nowhere else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.plain_values import PlainValues
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_method
+from tfrewrite.analysis.scopes import Binding, How, Scopes
+from tfrewrite.analysis.source import Source
+
+# What may be called with an object without keeping it, or a part or view of it.
+_READING = frozenset(
+    [
+        *(
+            f"builtins.{name}"
+            for name in "len sum min max float int str bool print any all".split()
+        ),
+        *(f"numpy.{name}" for name in "mean sum std var min max median average prod".split()),
+    ]
+)
+_SHOWING = ("matplotlib.pyplot.", "logging.")
+_METHODS_GIVING_NEW = frozenset("mean sum std var min max item tolist count index".split())
+
+
+class Ownership:
+    """Decides whether an object can be reached by one name only."""
+
+    def __init__(self, source: Source, scopes: Scopes, names: Names, plain: PlainValues) -> None:
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._plain = plain
+
+    def number(self, name: ast.Name) -> bool:
+        """Whether a variable starts as a number, which nothing can change in place."""
+        bindings = [b for b in self._scopes.bindings(name) if b.how is not How.AUGMENT]
+        return bool(bindings) and all(_is_number(binding.value) for binding in bindings)
+
+    def alone(self, name: ast.Name) -> bool:
+        """Whether a variable holds an object made for it, and nothing else ever gets hold of it."""
+        bindings = self._scopes.bindings(name)
+        if not bindings or not all(self._made_for(binding) for binding in bindings):
+            return False
+        homes = {self._source.function(binding.node) for binding in bindings}
+        uses = self._scopes.uses(name)
+        return all(self._source.function(use) in homes for use in uses) and self.stays(uses)
+
+    def stays(self, uses: Sequence[ast.expr]) -> bool:
+        """Whether no use hands the object, a part or a view of it on."""
+        return all(self._stays(use) for use in uses)
+
+    def _made_for(self, binding: Binding) -> bool:
+        statement = binding.node
+        if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
+            return False
+        run = binding.value is not None and self._plain.is_run(binding.value)
+        return not run and self._plain.fresh(binding)
+
+    def _stays(self, use: ast.expr) -> bool:
+        parent = self._source.parent(use)
+        if isinstance(parent, ast.Attribute):
+            call = self._source.parent(parent)
+            called = isinstance(call, ast.Call) and call.func is parent
+            changes = effect_of_method(parent.attr) is CallEffect.MUTATES
+            return called and (changes or parent.attr in _METHODS_GIVING_NEW)
+        if isinstance(parent, ast.Subscript) and parent.value is use:
+            return not isinstance(parent.ctx, ast.Load) or self._computed_with(parent)
+        return isinstance(parent, (ast.Return, ast.For)) or self._computed_with(use)
+
+    def _computed_with(self, value: ast.expr) -> bool:
+        """Whether a value goes into something new: a number, a text, the result of an operator."""
+        parent = self._source.parent(value)
+        if isinstance(parent, ast.Call):
+            path = self._names.dotted(parent.func)
+            return path is not None and (path in _READING or path.startswith(_SHOWING))
+        operators = (ast.BinOp, ast.Compare, ast.UnaryOp, ast.FormattedValue)
+        return isinstance(parent, operators)
+
+
+def _is_number(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.UnaryOp):
+        value = value.operand
+    return isinstance(value, ast.Constant) and isinstance(value.value, (int, float))
