@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tfrewrite.analysis.effects import effect_of
-from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, plain
+from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, is_python, plain
 from tfrewrite.analysis.updates import Update, update_of
-
-# What the graph optimizer folds, reorders or fuses depends on who else uses a value, and only such
-# operations are reordered (measured: docs/measurements.md).
-_ARITHMETIC = frozenset(
-    "Add AddV2 AddN Sub Mul Div RealDiv FloorDiv Neg Square Pow Rsqrt Sqrt Reciprocal Inv"
-    " SquaredDifference BiasAdd Exp Log Log1p Maximum Minimum".split()
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,43 +161,78 @@ def _running_with(root: Node) -> Iterator[Node]:
 def may_round(fetches: list[Fetch]) -> bool:
     """Whether merging runs may change the last bit of a value.
 
-    The graph optimizer folds and reorders chains of arithmetic only where nobody else uses the
-    links. Two merged runs use links together where they compute the same thing of the same
-    variable or placeholder, also where the script writes it twice: equal operations become one.
+    The graph optimizer folds chains of arithmetic, and fuses an activation with what it is applied
+    to, only where nobody else uses the link between. So a link that is used otherwise by another of
+    the merged runs may be computed in another way (docs/measurements.md).
     """
-    reach = [set(beneath(*fetch.roots)) for fetch in fetches]
-    for index, first in enumerate(reach):
-        for second in reach[index + 1 :]:
-            shared = any(_is_leaf(node) for node in first & second)
-            if shared and (_has_chain(first) or _has_chain(second)):
-                return True
-    return any(
-        root in reach[other]
-        for index, fetch in enumerate(fetches)
-        for root in fetch.roots
-        for other in range(len(fetches))
-        if other != index
-    )
+    if any(fetch.update is not None for fetch in fetches):
+        return True
+    uses = [_uses(fetch) for fetch in fetches]
+    for index, first in enumerate(uses):
+        for second in uses[index + 1 :]:
+            for link in first.keys() & second.keys():
+                users = first[link] | second[link]
+                if first[link] != second[link] and not users <= _STABLE_USERS:
+                    return True
+    return False
 
 
-def _is_leaf(node: Node) -> bool:
-    return node.kind is Kind.VARIABLE or (node.kind is Kind.OP and not _tensors(node))
+_FETCHED = "fetched"
+# Operations that are neither folded into their operand nor fused with it.
+_STABLE_OPS = frozenset(
+    "ArgMax ArgMin Mean Sum Max Min Prod Equal NotEqual Greater GreaterEqual Less LessEqual Cast"
+    " MatMul BatchMatMul BatchMatMulV2 Conv2D InTopK InTopKV2 OneHot ScalarSummary"
+    " SparseSoftmaxCrossEntropyWithLogits SoftmaxCrossEntropyWithLogits".split()
+)
+_STABLE_SYMBOLS = frozenset(
+    "layers.dense layers.conv2d nn.softmax_cross_entropy_with_logits"
+    " nn.softmax_cross_entropy_with_logits_v2".split()
+)
+_STABLE = "stable"
+_STABLE_USERS = frozenset({_STABLE})
+
+
+def _uses(fetch: Fetch) -> dict[str, frozenset[str]]:
+    """Each computed value of a run, by what it is, with those that use it.
+
+    Values are told apart by what they are made of, since equal operations become one.
+    """
+    names: dict[Node, str] = {}
+    found: dict[str, set[str]] = {}
+    for root in fetch.roots:
+        found.setdefault(_structure(root, names, ()), set()).add(_FETCHED)
+    for node in beneath(*fetch.roots):
+        user = _structure(node, names, ())
+        for value in map(plain, node.values):
+            if value.kind in (Kind.OP, Kind.ELEMENT, Kind.CHOICE) and _tensors(value):
+                use = _STABLE if _is_stable(node) else user
+                found.setdefault(_structure(value, names, ()), set()).add(use)
+    return {link: frozenset(users) for link, users in found.items()}
+
+
+def _is_stable(node: Node) -> bool:
+    if node.symbol in _STABLE_SYMBOLS:
+        return not any(key in ("activation", "2", "3") for key, _ in node.inputs)
+    return node.effect is not None and node.effect.op in _STABLE_OPS
+
+
+def _structure(node: Node, names: dict[Node, str], above: tuple[Node, ...]) -> str:
+    """What a value is made of, as text; the same for two values that are computed alike."""
+    node = plain(node)
+    if node in above:
+        return f"loop {id(node)}"
+    if node not in names:
+        if node.kind is Kind.CONSTANT:
+            names[node] = ast.dump(node.expr)
+        elif node.kind is Kind.VARIABLE or not _tensors(node):
+            names[node] = f"{node.symbol} {id(node)}"
+        else:
+            inner = (*above, node)
+            parts = [f"{key}={_structure(value, names, inner)}" for key, value in node.inputs]
+            names[node] = str(hash((node.symbol, node.kind.value, *parts)))
+    return names[node]
 
 
 def _tensors(node: Node) -> list[Node]:
-    return [value for value in map(plain, node.values) if value.kind is not Kind.CONSTANT]
-
-
-def _has_chain(nodes: set[Node]) -> bool:
-    """Whether arithmetic goes on from a result of arithmetic."""
-    return any(
-        _is_arithmetic(node) and any(_is_arithmetic(value) for value in _tensors(node))
-        for node in nodes
-    )
-
-
-def _is_arithmetic(node: Node) -> bool:
-    """Whether a value is made by arithmetic, or by a function that may end or begin with some."""
-    if node.kind is not Kind.OP or node.effect is None:
-        return False
-    return not node.effect.op or node.effect.op in _ARITHMETIC
+    """What goes into a value and is not known before the graph runs."""
+    return [value for value in map(plain, node.values) if not is_python(value)]

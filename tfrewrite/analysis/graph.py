@@ -17,7 +17,17 @@ from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.flow import Flow, evaluated
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.names import Names
-from tfrewrite.analysis.nodes import Frame, Kind, Node, Surroundings, choice, plain, text, unknown
+from tfrewrite.analysis.nodes import (
+    Frame,
+    Kind,
+    Node,
+    Surroundings,
+    choice,
+    is_python,
+    plain,
+    text,
+    unknown,
+)
 from tfrewrite.analysis.objects import Objects
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_path, gives_data
 from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How, Scopes
@@ -320,7 +330,7 @@ class Tracer:
             return self._structure(call, arguments, frame)
         if effect_of_path(path) in (CallEffect.PURE, CallEffect.HOST) or gives_data(path):
             values = [self.trace(argument, frame) for argument in arguments]
-            if all(_is_python(value) for value in values):
+            if all(is_python(value) for value in values):
                 return Node(Kind.CONSTANT, call)
         return unknown(call, f"the call `{text(call.func)}(...)`")
 
@@ -348,7 +358,7 @@ class Tracer:
         values = [self.trace(argument, frame) for argument in call.args]
         if receiver.kind is Kind.STRUCTURE and func.attr in ("values", "items", "keys", "copy"):
             return receiver
-        if receiver.kind is Kind.CONSTANT and all(_is_python(value) for value in values):
+        if receiver.kind is Kind.CONSTANT and all(is_python(value) for value in values):
             return Node(Kind.CONSTANT, call)
         return unknown(call, f"the call `{text(func)}(...)`")
 
@@ -396,7 +406,7 @@ class Tracer:
     def _operation(
         self, expr: ast.AST, operator: ast.AST, values: list[Node], frame: Frame | None
     ) -> Node:
-        if all(_is_python(value) for value in values):
+        if all(is_python(value) for value in values):
             return Node(Kind.CONSTANT, expr)
         symbol = _OPERATORS.get(type(operator))
         if symbol is None:
@@ -510,24 +520,6 @@ class Tracer:
     def _structure(self, expr: ast.expr, parts: list[ast.expr], frame: Frame | None) -> Node:
         inputs = [("", self.trace(part, frame)) for part in parts]
         return Node(Kind.STRUCTURE, expr, inputs=inputs, many=self.repeated(expr, frame))
-
-
-def _is_python(value: Node) -> bool:
-    """Whether a value is an ordinary Python value, with no tensor in it."""
-    if value.kind in (Kind.STRUCTURE, Kind.CHOICE):
-        seen: set[Node] = set()
-        stack = [value]
-        while stack:
-            node = stack.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            if node.kind in (Kind.STRUCTURE, Kind.CHOICE):
-                stack.extend(node.values)
-            elif node.kind is not Kind.CONSTANT:
-                return False
-        return True
-    return value.kind is Kind.CONSTANT
 
 
 def _method_of(maker: str, name: str) -> str:

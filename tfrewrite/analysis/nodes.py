@@ -113,6 +113,24 @@ def flags(*roots: Node) -> frozenset[str]:
     return frozenset(found)
 
 
+def is_python(value: Node) -> bool:
+    """Whether a value is an ordinary Python value, with no tensor in it."""
+    if value.kind in (Kind.STRUCTURE, Kind.CHOICE):
+        seen: set[Node] = set()
+        stack = [value]
+        while stack:
+            node = stack.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if node.kind in (Kind.STRUCTURE, Kind.CHOICE):
+                stack.extend(node.values)
+            elif node.kind is not Kind.CONSTANT:
+                return False
+        return True
+    return value.kind is Kind.CONSTANT
+
+
 def unknown(expr: ast.AST, why: str) -> Node:
     """A value that cannot be followed, with the words for the reason."""
     return Node(Kind.UNKNOWN, expr, why=why)
