@@ -22,11 +22,11 @@ from tfrewrite.model import DEFAULT_CONTRACTS, Contract
     ],
 )
 def test_a_file_that_rewires_its_graph_says_so(text: str) -> None:
-    assert facts(text).rewires_graph
+    assert facts(text).dynamics.rewires_graph
 
 
 def test_most_files_do_not_rewire_their_graph() -> None:
-    assert not facts("import tensorflow as tf\ntf.gradients(loss, w)\n").rewires_graph
+    assert not facts("import tensorflow as tf\ntf.gradients(loss, w)\n").dynamics.rewires_graph
 
 
 def test_nothing_is_made_before_it_is_asked_for() -> None:

@@ -114,7 +114,6 @@ def test_a_message_names_the_fetch_and_what_it_depends_on() -> None:
         "(loss, [accuracy, w])",
         "{'a': loss, 'b': [accuracy]}",
         "loss + 1",
-        "x[0]",
         "tf.summary.scalar('loss', loss)",
         "tf.reduce_mean(tf.layers.dense(x, 3))",
     ],
@@ -153,24 +152,18 @@ def test_what_is_drawn_beside_an_update_is_drawn_once_anyway() -> None:
 
 def test_a_fetch_beneath_another_may_be_folded_in_another_way() -> None:
     assert rounds("small", "small * 0.01", "small = x / 20")
-    assert rounds("loss", "loss")
 
 
-def test_a_variable_beneath_a_chain_that_is_fetched_too_may_be_folded() -> None:
-    assert rounds("w", "(w * 2) * 3")
-
-
-def test_a_chain_of_arithmetic_over_the_same_placeholder_may_be_folded() -> None:
+def test_a_link_that_is_used_in_another_way_may_be_folded() -> None:
     # Written twice, they become one operation.
     fed = "z = tf.placeholder(tf.float32)"
-    assert rounds("tf.matmul(z, z)", "(z / 20) * 0.01", fed)
-    assert rounds("(z / 20) * 0.01", "tf.matmul(z, z)", fed)
     assert rounds("(z + 1) - 2", "(z + 1) * 2", fed)
+    assert rounds("tf.nn.relu(z + 1)", "tf.reduce_max(z + 1)", fed)
 
 
-def test_functions_that_may_begin_with_arithmetic_count_as_such() -> None:
+def test_a_fed_value_is_no_link() -> None:
     fed = "z = tf.placeholder(tf.float32)"
-    assert rounds("tf.reduce_logsumexp(z) + 1", "tf.matmul(z, z)", fed)
+    assert not rounds("tf.matmul(z, z)", "(z / 20) * 0.01", fed)
 
 
 def test_values_that_share_nothing_do_not_round() -> None:

@@ -342,5 +342,5 @@ def test_what_a_part_needs_is_the_session_the_fetches_and_the_feed() -> None:
     _, _, parts = parts_of(
         f"{GRAPH}sess = tf.Session()\na = sess.run(loss, {{x: v}})\nb = loss.eval(session=sess)\n"
     )
-    needs = [[ast.unparse(need) for need in part.needs] for part in parts]
-    assert needs == [["sess", "loss", "{x: v}"], ["loss", "loss"]]
+    needs = [[ast.unparse(need) for need in part.run.needs] for part in parts]
+    assert needs == [["sess", "loss", "{x: v}"], ["loss", "sess"]]

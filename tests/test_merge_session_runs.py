@@ -697,6 +697,248 @@ TRAPS = [
         reason="value-acts",
         allow=("shifted",),
     ),
+    refuses(
+        "the same tensor twice, which would be one array",
+        step("""
+            z = sess.run(hidden, {x: images, y: labels})
+            again = sess.run({"h": hidden, "l": loss}, {x: images, y: labels})
+            z *= 2
+        """),
+        reason="same-array",
+    ),
+    refuses(
+        "a fetched placeholder, which is the fed array itself",
+        step("""
+            fed = sess.run(x, {x: images, y: labels})
+            l = sess.run(loss, {x: images, y: labels})
+        """),
+        reason="fetch-not-traced",
+    ),
+    refuses(
+        "a counter by control dependency, by keyword and by import",
+        step(
+            READS,
+            graph="""
+            from tensorflow import control_dependencies
+            seen = tf.Variable(0)
+            with control_dependencies(control_inputs=[tf.assign_add(seen, 1)]):
+                accuracy = tf.identity(loss)
+            """,
+        ),
+        reason="writes-state",
+    ),
+    refuses(
+        "control dependencies that are entered elsewhere",
+        step(
+            READS,
+            graph="""
+            manager = tf.control_dependencies([tf.assign_add(tf.Variable(0), 1)])
+            with manager:
+                accuracy = tf.identity(loss)
+            """,
+        ),
+        reason=("dynamic-code",),
+    ),
+    refuses(
+        "a manager that is not known around the graph",
+        step(
+            READS,
+            graph="""
+            from tensorflow.contrib import slim
+            with slim.arg_scope([slim.fully_connected], normalizer_fn=slim.dropout):
+                accuracy = tf.reduce_mean(logits)
+            """,
+        ),
+        reason="fetch-not-traced",
+    ),
+    refuses(
+        "control dependencies around what makes an object",
+        step(
+            """
+            l = sess.run(model.low, {x: images})
+            a = sess.run(model.high, {x: images})
+            """,
+            graph="""
+            class Model:
+                def __init__(self):
+                    self.low = tf.reduce_min(logits)
+                    self.high = tf.reduce_max(logits)
+            with tf.control_dependencies([tf.assign_add(tf.Variable(0), 1)]):
+                model = Model()
+            """,
+        ),
+        reason="writes-state",
+    ),
+    refuses(
+        "a method that a subclass replaces",
+        GRAPH
+        + textwrap.dedent("""
+        class Net:
+            def __init__(self):
+                self.out = self.net(x)
+                self.low = tf.reduce_min(self.out)
+                self.high = tf.reduce_max(self.out)
+                self.sess = tf.Session()
+            def net(self, value):
+                return tf.layers.dense(value, 3)
+            def scan(self):
+                for images in batches:
+                    low = self.sess.run(self.low, {x: images})
+                    high = self.sess.run(self.high, {x: images})
+        class Noisy(Net):
+            def net(self, value):
+                return tf.nn.dropout(tf.layers.dense(value, 3), 0.5)
+        """),
+        reason="fetch-not-traced",
+    ),
+    refuses(
+        "dropout in a list of layers",
+        step(
+            READS,
+            graph="""
+            layers = [tf.keras.layers.Dense(3), tf.keras.layers.Dropout(0.5)]
+            accuracy = tf.reduce_mean(tf.keras.Sequential(layers)(x, training=True))
+            """,
+        ),
+        reason="fetch-not-traced",
+    ),
+    refuses(
+        "a feed that an object of the script makes when it is asked",
+        step(
+            """
+            l = sess.run(loss, {x: data[step], y: labels})
+            a = sess.run(accuracy, {x: data[step], y: labels})
+            """,
+            graph="""
+            class Data:
+                def __getitem__(self, index):
+                    return images + np.random.rand()
+            data = Data()
+            """,
+        ),
+        reason="feed-not-repeatable",
+    ),
+    refuses(
+        "a fed array that a list holds as well",
+        step(
+            """
+            l = sess.run(loss, {x: held[0], y: labels})
+            buffer[0] = 1.0
+            a = sess.run(accuracy, {x: held[0], y: labels})
+            """,
+            before="buffer = np.zeros((4, 8))\nheld = []\nheld.append(buffer)\n",
+        ),
+        reason="feed-changes",
+    ),
+    refuses(
+        "a fed array that an attribute changes in place",
+        step(
+            """
+            l = sess.run(loss, {x: buffer, y: labels})
+            state.buffer += 1
+            a = sess.run(accuracy, {x: buffer, y: labels})
+            """,
+            before="buffer = np.zeros((4, 8))\nstate.buffer = buffer\n",
+        ),
+        reason="feed-changes",
+    ),
+    refuses(
+        "unpacking a generator between",
+        step("""
+            l = sess.run(loss, {x: images, y: labels})
+            first, second = pairs
+            a = sess.run(accuracy, {x: images, y: labels})
+        """),
+        reason="call-between",
+    ),
+    refuses(
+        "a caller that goes on after an exception",
+        GRAPH
+        + textwrap.dedent("""
+        sess = tf.Session()
+        losses = []
+
+        def one(images, labels):
+            losses.append(sess.run(loss, {x: images, y: labels}))
+            a = sess.run(accuracy, {x: images, y: labels})
+
+        for images, labels in batches:
+            try:
+                one(images, labels)
+            except tf.errors.InvalidArgumentError:
+                continue
+        """),
+        reason="inside-try",
+    ),
+    refuses(
+        "a handler that goes on now and then",
+        step("""
+            try:
+                l = sess.run(loss, {x: images, y: labels})
+                a = sess.run(accuracy, {x: images, y: labels})
+            except tf.errors.InvalidArgumentError as error:
+                if "nan" in str(error):
+                    continue
+                raise
+        """),
+        reason="inside-try",
+    ),
+    refuses(
+        "another session under the same name",
+        step("""
+            current = sess
+            l = loss.eval({x: images, y: labels}, session=current)
+            current = other
+            a = accuracy.eval({x: images, y: labels}, session=current)
+        """),
+        reason=("session-unknown",),
+    ),
+    refuses(
+        "a run that the script counts",
+        step(READS, before="sess.run = counted(sess.run)\n"),
+        reason="dynamic-code",
+    ),
+    refuses(
+        "names set through globals()",
+        step(READS, graph="globals()[name] = tf.random_normal([])\n"),
+        reason="dynamic-code",
+    ),
+    leaves_alone(
+        "a run in the target comes after the one in the value",
+        step("""
+            seen[float(sess.run(loss, {x: images, y: labels}))] = sess.run(
+                train_op, {x: images, y: labels})
+        """),
+    ),
+    refuses(
+        "the step counter of the update itself",
+        step(
+            """
+            n = sess.run(counter, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            """,
+            graph="""
+            counter = tf.Variable(0, trainable=False)
+            optimizer = tf.train.GradientDescentOptimizer(0.1)
+            train_op = optimizer.minimize(loss, global_step=counter)
+            """,
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "a metric that a caller's list gets",
+        GRAPH
+        + textwrap.dedent("""
+        def epoch(history):
+            with tf.Session() as sess:
+                for images, labels in batches:
+                    sess.run(train_op, {x: images, y: labels})
+                    a = sess.run(accuracy, {x: images, y: labels})
+                    history.append(a)
+        """),
+        reason="value-acts",
+        allow=("shifted",),
+    ),
 ]
 
 REWRITES = [

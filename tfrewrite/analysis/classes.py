@@ -163,7 +163,8 @@ class Classes:
 
     def _bound(self, cls: ast.ClassDef, name: str) -> list[Binding]:
         """The bindings of a name in the body of a class."""
-        return self._scopes.inside(cls).bindings.get(name, [])
+        bindings = self._scopes.inside(cls).bindings.get(name, [])
+        return [b for b in bindings if b.value or not isinstance(b.node, ast.AnnAssign)]
 
     def _overridden(self, cls: ast.ClassDef) -> bool:
         """Whether the class's name is bound more than once in its scope."""

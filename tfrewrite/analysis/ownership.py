@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.plain_values import PlainValues
-from tfrewrite.analysis.python_calls import CallEffect, effect_of_method
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
 from tfrewrite.analysis.scopes import Binding, How, Scopes
 from tfrewrite.analysis.source import Source
 
@@ -46,7 +46,9 @@ class Ownership:
             return False
         homes = {self._source.function(binding.node) for binding in bindings}
         uses = self._scopes.uses(name)
-        return all(self._source.function(use) in homes for use in uses) and self.stays(uses)
+        returned = [use for use in uses if isinstance(self._source.parent(use), ast.Return)]
+        # A function that returns what another made may give it to anybody.
+        return all(self._source.function(use) in homes for use in returned) and self.stays(uses)
 
     def stays(self, uses: Sequence[ast.expr]) -> bool:
         """Whether no use hands the object, a part or a view of it on."""
@@ -75,7 +77,10 @@ class Ownership:
         parent = self._source.parent(value)
         if isinstance(parent, ast.Call):
             path = self._names.dotted(parent.func)
-            return path is not None and (path in _READING or path.startswith(_SHOWING))
+            if path is None:
+                return False
+            changed = effect_of_path(path) is CallEffect.MUTATES and value in parent.args[:1]
+            return changed or path in _READING or path.startswith(_SHOWING)
         operators = (ast.BinOp, ast.Compare, ast.UnaryOp, ast.FormattedValue)
         return isinstance(parent, operators)
 
