@@ -33,7 +33,7 @@ def changes(text: str, name: str = "fetches") -> bool:
 @pytest.mark.parametrize(
     "text",
     [
-        "v = fetches[0]  # here",
+        "v = fetches[0]  # here\nv.append(noise)",
         "alias = fetches  # here",
         "alias = [fetches, other]  # here",
         "alias = {'a': fetches}  # here",
@@ -152,6 +152,7 @@ def test_an_append_in_a_loop_or_a_function_is_found_at_its_place() -> None:
         "names = [f for f in fetches]",
         "more = fetches + [noise]",
         "v = loss in fetches",
+        "v = fetches[0]",
         "v = fetches[0].name",
         "n = len(fetches)",
         "print(fetches)",

@@ -7,7 +7,7 @@ import ast
 from tfrewrite.analysis.classes import Classes, Method
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
-from tfrewrite.analysis.scopes import Scopes
+from tfrewrite.analysis.scopes import How, Scopes
 from tfrewrite.analysis.source import Source
 
 
@@ -44,8 +44,7 @@ class Containers:
             return [], effect_of_method(parent.attr) is CallEffect.PURE
         if isinstance(parent, ast.Subscript) and parent.value is use:
             if isinstance(parent.ctx, ast.Load):
-                kept = isinstance(self._source.parent(parent), (ast.Assign, ast.NamedExpr))
-                return [], not kept and not self.changes(parent)
+                return [], not self.changes(parent) and not self._changed_under_a_name(parent)
             statement = self._source.statement(parent)
             return ([statement.value], True) if isinstance(statement, ast.Assign) else ([], False)
         if isinstance(parent, (ast.List, ast.Tuple)) and isinstance(parent.ctx, ast.Load):
@@ -55,6 +54,19 @@ class Containers:
             return [], isinstance(call, ast.Call) and self._keeps(call, use)
         return [], isinstance(
             parent, (ast.For, ast.comprehension, ast.BinOp, ast.Compare, ast.Return)
+        )
+
+    def _changed_under_a_name(self, element: ast.expr) -> bool:
+        """Whether an element of a container gets a name, and may be changed under it."""
+        statement = self._source.parent(element)
+        if not isinstance(statement, (ast.Assign, ast.NamedExpr)):
+            return False
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        return any(
+            not isinstance(target, ast.Name)
+            or any(self.changes(use) for use in self._scopes.uses(target))
+            or any(binding.how is How.AUGMENT for binding in self._scopes.bindings(target))
+            for target in targets
         )
 
     def _keeps(self, call: ast.Call, container: ast.expr) -> bool:
