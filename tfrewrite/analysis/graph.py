@@ -496,6 +496,9 @@ class Tracer:
     def called_under(self, function: ast.AST) -> Surroundings:
         """The same for all calls of a function that the file makes, by its name."""
         name = getattr(function, "name", "")
+        maker = self._source.parent(function)
+        if name == "__init__" and isinstance(maker, ast.ClassDef):
+            name = maker.name
         result = Surroundings()
         if not name or function in self._looking:
             return result

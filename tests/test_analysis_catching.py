@@ -1,0 +1,76 @@
+"""Who may catch an exception of a run."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from analysis_helpers import facts, marked
+
+
+def caught(text: str) -> str:
+    found = facts("import tensorflow as tf\n" + textwrap.dedent(text))
+    statement = marked(found, "here")
+    block, _ = found.source.position(statement)
+    return found.catching.caught(block, statement)
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        "except Exception:\n    pass",
+        "except ValueError as e:\n    if e:\n        continue\n    raise",
+        "except tf.errors.InvalidArgumentError:\n    break",
+        "except:\n    print(1)",
+        "finally:\n    print(1)",
+        "except KeyboardInterrupt:\n    pass\nfinally:\n    save()",
+    ],
+)
+def test_what_goes_on_after_an_exception_catches_it(handler: str) -> None:
+    loop = f"try:\n    a = run()  # here\n{handler}\n"
+    assert caught("for i in v:\n" + textwrap.indent(loop, "    "))
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        "except KeyboardInterrupt:\n    print('stopped')",
+        "except tf.errors.OutOfRangeError:\n    pass",
+        "except ValueError:\n    print('bad')\n    raise",
+    ],
+)
+def test_what_ends_the_work_does_not(handler: str) -> None:
+    assert not caught(f"try:\n    a = run()  # here\n{handler}\n")
+
+
+def test_a_manager_that_is_not_known_may_catch() -> None:
+    assert caught("with quiet():\n    a = run()  # here\n")
+    assert not caught("with tf.Session() as sess:\n    a = run()  # here\n")
+
+
+CALLER = """
+def one():
+    {before}a = run()  # here
+
+def two():
+    one()
+
+for i in v:
+    try:
+        two()
+    except Exception:
+        continue
+"""
+
+
+def test_a_caller_of_a_caller_may_catch_what_outlives_the_function() -> None:
+    assert caught(CALLER.format(before="seen.append(1)\n    "))
+
+
+def test_names_of_a_function_do_not_outlive_it() -> None:
+    assert not caught(CALLER.format(before="b = run()\n    "))
+
+
+def test_an_else_block_is_not_caught() -> None:
+    assert not caught("try:\n    pass\nexcept Exception:\n    pass\nelse:\n    a = run()  # here\n")

@@ -1,0 +1,64 @@
+"""Which `with` statements may change what stands in them."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from analysis_helpers import facts, marked
+
+
+def known(manager: str) -> bool:
+    found = facts(
+        f"import contextlib\nimport tensorflow as tf\nwith {manager}:  # here\n    pass\n"
+    )
+    statement = marked(found, "here")
+    assert isinstance(statement, ast.With)
+    return found.managers.known(statement)
+
+
+@pytest.mark.parametrize(
+    "manager",
+    [
+        "contextlib.suppress(ValueError)",
+        "timer()",
+        "manager",
+        "slim.arg_scope([f])",
+        "tf.variable_scope('a', custom_getter=f)",
+        "tf.variable_creator_scope(f)",
+        "tf.device('/cpu:0'), timer()",
+        "stack.enter_context(m)",
+    ],
+)
+def test_what_is_not_known_may_do_anything(manager: str) -> None:
+    assert not known(manager)
+
+
+@pytest.mark.parametrize(
+    "manager",
+    [
+        "tf.Session() as sess",
+        "tf.train.MonitoredTrainingSession() as sess",
+        "tf.name_scope('a')",
+        "tf.variable_scope('a', reuse=True)",
+        "tf.Graph().as_default(), tf.device('/cpu:0')",
+        "tf.control_dependencies([a])",
+        "open('log') as log",
+        "sess.as_default()",
+    ],
+)
+def test_what_names_or_places_is_known(manager: str) -> None:
+    assert known(manager)
+
+
+def test_control_dependencies_are_found_however_they_are_written() -> None:
+    found = facts("""
+        import tensorflow as tf
+        from tensorflow import control_dependencies
+        with tf.control_dependencies([a]), control_dependencies(control_inputs=b):  # here
+            pass
+    """)
+    statement = marked(found, "here")
+    assert isinstance(statement, ast.With)
+    assert [ast.unparse(e) for e in found.managers.control_inputs(statement)] == ["[a]", "b"]

@@ -1,0 +1,58 @@
+"""What the attributes of the script's own objects hold."""
+
+from __future__ import annotations
+
+from analysis_helpers import expression, with_graph
+from tfrewrite.analysis.nodes import Kind, Node
+
+MODEL = """
+class Model:
+    def __init__(self, value):
+        self.value = value
+        self.out = self.net(value)
+        self.build()
+
+    def net(self, value):
+        return tf.reduce_max(value)
+
+    def build(self):
+        self.low = tf.reduce_min(self.value)
+"""
+
+
+def traced(text: str) -> Node:
+    found = with_graph(text)
+    return found.graph.trace(expression(found))
+
+
+def test_what_a_subclass_replaces_is_not_known() -> None:
+    noisy = "\nclass Noisy(Model):\n    def net(self, value):\n        return value\n"
+    inside = MODEL + "\n    def show(self):\n        v = self.out  # here\n"
+    assert traced(inside + "\nm = Model(logits)\n").symbol == "reduce_max"
+    assert traced(inside + noisy + "\nm = Model(logits)\n").kind is Kind.UNKNOWN
+
+
+def test_a_method_that_is_defined_twice_is_not_known() -> None:
+    twice = MODEL + "\n    def net(self, value):\n        return value\n"
+    assert traced(twice + "\nm = Model(logits)\nv = m.out  # here\n").kind is Kind.UNKNOWN
+
+
+def test_an_attribute_is_what_the_call_that_made_the_object_gave() -> None:
+    text = MODEL + "\na = Model(logits)\nb = Model(loss)\nv = b.value  # here\n"
+    assert traced(text).symbol == "reduce_mean"
+
+
+def test_a_method_called_once_belongs_to_the_object() -> None:
+    node = traced(MODEL + "\nm = Model(logits)\nv = m.low  # here\n")
+    assert node.symbol == "reduce_min"
+    assert not node.many
+
+
+def test_control_dependencies_around_what_makes_an_object_hold_in_its_methods() -> None:
+    text = MODEL + (
+        "\nseen = tf.Variable(0)\n"
+        "with tf.control_dependencies([tf.assign_add(seen, 1)]):\n"
+        "    m = Model(logits)\n"
+        "v = m.low  # here\n"
+    )
+    assert [control.symbol for control in traced(text).controls] == ["assign_add"]
