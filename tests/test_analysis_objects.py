@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis_helpers import expression, with_graph
-from tfrewrite.analysis.nodes import Kind, Node
+from tfrewrite.analysis.nodes import Kind, Node, flags
 
 MODEL = """
 class Model:
@@ -55,4 +55,4 @@ def test_control_dependencies_around_what_makes_an_object_hold_in_its_methods() 
         "    m = Model(logits)\n"
         "v = m.low  # here\n"
     )
-    assert [control.symbol for control in traced(text).controls] == ["assign_add"]
+    assert "writes" in flags(traced(text))
