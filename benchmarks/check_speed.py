@@ -250,7 +250,7 @@ def main() -> int:
         version_of(DEV / "tfrewrite", "--version"),
         f"Python {platform.python_version()}",
         version_of(BENCH / "ruff", "--version"),
-        version_of(BENCH / "torchfix", "--version"),
+        f"TorchFix {version_of(BENCH / 'torchfix', '--version')}",
     )
     print(f"Versions: {', '.join(versions)}.\n")
     print_tables(samples)
