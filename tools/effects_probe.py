@@ -29,6 +29,7 @@ import re
 import signal
 import sys
 import types
+import typing
 import warnings
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -294,7 +295,7 @@ NAMES = [
     (r"^(keep_prob)$", ["=0.5"]),
     (
         r"^(target|targets|labels|y_true|true|label|class_ids|true_classes)$",
-        [F44, I4, "i:4,4", "l:4,1", F4, "b:4,4", "@sparse_labels", "l:4", IMAGE],
+        [F44, I4, "i:4,4", "l:4,1", "@sparse_labels", F4, "b:4,4", "l:4", IMAGE],
     ),
     (
         r"^(logits|predictions|y_pred|output|log_probs|y_logit|estimates)$",
@@ -308,7 +309,17 @@ NAMES = [
     (r"^(cells|cells_fw|cells_bw)$", ["@cells"]),
     (
         r"^(state|initial_state|prev_state)$",
-        ["@state", F44, "f:2,4", "[f:2,4;f:2,4]", "[f:4,4;f:4,4]", "i:3", "i:2"],
+        [
+            "@state",
+            "@state4",
+            "@states",
+            F44,
+            "f:2,4",
+            "[f:2,4;f:2,4]",
+            "[f:4,4;f:4,4]",
+            "i:3",
+            "i:2",
+        ],
     ),
     (
         r"^(sequence_length|seq_lengths|seq_lens|sequence_lengths|lengths|input_lengths|label_length|logit_length)$",
@@ -354,8 +365,11 @@ NAMES = [
             IMAGE,
             SEQ,
             F4,
+            VOLUME,
             "=[0.1, 0.2, 0.3]",
             "[f:4;f:4]",
+            "[s:;s:]",
+            "[s:4;s:4]",
             "[f:;f:]",
             "s:4",
             "s:",
@@ -516,7 +530,7 @@ NAMES = [
     (r"^(dataset.*|.*_dataset)$", ["@dataset"]),
     (r"^(signals?|stfts|magnitudes|spectrograms?)$", ["f:2,64", "c:2,8,5", SEQ]),
 ]
-NAMES = [(re.compile(p), v) for p, v in NAMES]
+NAMED = [(re.compile(p), v) for p, v in NAMES]
 # Parameters that say nothing about what the op does.
 IDLE = re.compile(
     r"^(name|scope|seed|dtype|validate_indices|validate_args|allow_nan_stats|use_cudnn_on_gpu|"
@@ -530,13 +544,13 @@ TENSOR_LIKE = re.compile(
     r"x1|x2|a|b|condition|features|params|ids|rate|pred|true_fn|false_fn|filters?|"
     r"strides|padding|perm|shape|initial_value|begin|size|var_list|bias|loss|size_splits|dtype|axis|out_type|Tout|"
     r"message|ksizes|sizes|rates|num_units|vocab_size|embed_dim|window_size|updates|"
-    r"pos_weight|input_sizes|output_shape|block_shape|box_ind|boxes|crop_size|t|m|v|gamma|beta|"
+    r"input_bytes|seq_axis|sequence_length|pos_weight|input_sizes|output_shape|block_shape|box_ind|boxes|crop_size|t|m|v|gamma|beta|"
     r"variance_epsilon|scale_after_normalization)$"
 )
 
 
 def candidates(name):
-    for pattern, values in NAMES:
+    for pattern, values in NAMED:
         if pattern.match(name):
             return values
     return None
@@ -603,31 +617,25 @@ class Maker(object):
             self.called.add(parameter)
             return function(*args, **kwargs)
 
-        if function.__name__ == "identity":
+        def one_and_more(x, *rest, **kwargs):
+            self.called.add(parameter)
+            return x
 
-            def given(x, *rest, **kwargs):
-                self.called.add(parameter)
-                return x
+        def none():
+            self.called.add(parameter)
+            return function()
 
-        if function.__name__ == "const":
+        def two(a, b):
+            self.called.add(parameter)
+            return function(a, b)
 
-            def given():
-                self.called.add(parameter)
-                return function()
+        def one(x):
+            self.called.add(parameter)
+            return function(x)
 
-        if function.__name__ == "binary":
-
-            def given(a, b):
-                self.called.add(parameter)
-                return function(a, b)
-
-        if function.__name__ == "unary":
-
-            def given(x):
-                self.called.add(parameter)
-                return function(x)
-
-        return given
+        # TensorFlow looks at the signature of what it is given.
+        by_name = {"identity": one_and_more, "const": none, "binary": two, "unary": one}
+        return by_name.get(function.__name__, given)
 
     def made(self, what):
         if what in ("identity", "unary", "const", "binary", "bool", "pair", "dataset_fn", "accum"):
@@ -730,6 +738,11 @@ class Maker(object):
             else:
                 make = lambda: v1.nn.rnn_cell.BasicLSTMCell(4)  # noqa: E731
             return make() if what == "cell" else [make(), make()]
+        if what == "state4":
+            a, b = self._make("f:4,4"), self._make("f:4,4")
+            return v1.nn.rnn_cell.LSTMStateTuple(a, b) if API == 1 else [a, b]
+        if what == "states":
+            return (self.made("state4"), self.made("state4"))
         if what == "state":
             a, b = self._make("f:2,4"), self._make("f:2,4")
             return v1.nn.rnn_cell.LSTMStateTuple(a, b) if API == 1 else [a, b]
@@ -1199,13 +1212,15 @@ class Watch(object):
             if name in PUBLIC_KEYS and name not in ("cond_context", "while_context"):
                 frame = sys._getframe(1)
                 callers = []
-                for _ in range(6):
+                for _ in range(20):
                     if frame is None:
                         break
                     callers.append(frame.f_code.co_name)
                     frame = frame.f_back
                 # Looked at only so as not to add the same thing twice.
-                if not {"_add_elements_to_collection", "add_weight"} & set(callers):
+                # Or to see which variables a custom gradient's function made.
+                own = {"_add_elements_to_collection", "add_weight", "_graph_mode_decorator"}
+                if not own & set(callers):
                     watch.keys.add(name)
             return original(graph, name, scope)
 
@@ -1294,10 +1309,12 @@ def arguments(maker, symbol, tokens):
             last = value if isinstance(value, list) else [value]
         else:
             keyword[parameter] = value
+    # By position, as scripts do; custom gradients take nothing else.
+    for parameter, has, _ in signature(symbol.target)[0]:
+        if has or parameter not in keyword:
+            break
+        positional.append(keyword.pop(parameter))
     if last is not None:
-        for parameter, has, _ in signature(symbol.target)[0]:
-            if not has and parameter in keyword:
-                positional.append(keyword.pop(parameter))
         positional.extend(last)
     return positional, keyword
 
@@ -1535,16 +1552,16 @@ def enumerate_api():
                     continue
                 if API == 1 and TF2 and path.startswith("keras"):
                     continue
-                if re.search(r"\.python\.(?!keras\.api)", origin) and not path.startswith(
-                    "contrib."
-                ):
-                    continue
                 if UNSAFE_MODULES.match(path):
                     if not re.match(
                         r"^(compat|contrib|raw_ops|user_ops|experimental|mlir|types|version|xla)",
                         path,
                     ):
                         mark(value, path + ".", 0)
+                    continue
+                if re.search(r"\.python\.(?!keras\.api)", origin) and not path.startswith(
+                    "contrib."
+                ):
                     continue
                 if path.startswith("contrib.") and path.count(".") > 1:
                     continue
@@ -1600,6 +1617,9 @@ def enumerate_api():
                     same[path + "." + method] = "data.Dataset." + method
                 else:
                     found[path + "." + method] = "method"
+            for name in dir(value):
+                if not name.startswith("_") and isinstance(getattr(value, name, None), str):
+                    found[path + "." + name] = "value"
             for method in ("run", "eval", "load", "save", "restore"):
                 if callable(getattr(value, method, None)):
                     unsafe[path + "." + method] = "method"
@@ -1730,6 +1750,13 @@ def signature(target):
             init = target.__new__
         spec = full_spec(init)
         drop = True
+        if spec.varargs and len(spec.args) < 2:
+            # `def __init__(self, *args, **kwargs)` in front of a base class that says more.
+            for base in target.__mro__[1:]:
+                inner = vars(base).get("__init__")
+                if inner is not None and len(full_spec(inner).args) > 1:
+                    spec = full_spec(inner)
+                    break
     else:
         spec = full_spec(target)
         drop = inspect.ismethod(target)
@@ -1825,6 +1852,13 @@ SHAPES = {"f:2,4,4,4": "=[2, 8, 8, 3]", "f:2,3,3,3,4": "=[2, 6, 6, 6, 3]"}
 
 def families(params, prefix):
     names = [n for n, _, _ in params]
+    if "labels" in names and "sequence_length" in names:
+        roles = {"labels": "@sparse_labels", "sequence_length": "i:2"}
+        return [
+            dict({prefix + n: t for n, t in roles.items()}, **{prefix + logits: "f:6,2,4"})
+            for logits in ("inputs", "logits")
+            if logits in names
+        ]
     if "padding" not in names or "kernel_size" in names or not {"strides", "stride"} & set(names):
         return []
     out = []
@@ -2117,7 +2151,7 @@ def workable_constructor(cls, plans):
     return CONSTRUCTORS[key]
 
 
-CONSTRUCTORS = {}
+CONSTRUCTORS: typing.Dict[str, typing.Any] = {}
 
 
 def merge(symbol, seen):
@@ -2150,6 +2184,7 @@ def merge(symbol, seen):
 def passes_buffer(symbol, tokens):
     graph = tf.Graph()
     with graph.as_default():
+        v1.set_random_seed(7)
         variable = []
 
         def make(value):

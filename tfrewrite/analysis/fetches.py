@@ -181,11 +181,11 @@ _FETCHED = "fetched"
 # Operations that are neither folded into their operand nor fused with it.
 _STABLE_OPS = frozenset(
     "ArgMax ArgMin Mean Sum Max Min Prod Equal NotEqual Greater GreaterEqual Less LessEqual Cast"
-    " MatMul BatchMatMul BatchMatMulV2 Conv2D InTopK InTopKV2 OneHot ScalarSummary"
+    " MatMul BatchMatMul BatchMatMulV2 Conv2D InTopK InTopKV2 OneHot ScalarSummary Softmax"
     " SparseSoftmaxCrossEntropyWithLogits SoftmaxCrossEntropyWithLogits".split()
 )
 _STABLE_SYMBOLS = frozenset(
-    "layers.dense layers.conv2d nn.softmax_cross_entropy_with_logits"
+    "cast layers.dense layers.conv2d nn.softmax_cross_entropy_with_logits"
     " nn.softmax_cross_entropy_with_logits_v2".split()
 )
 _STABLE = "stable"
