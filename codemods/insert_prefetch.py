@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tfrewrite.analysis.dataset_uses import Consumer
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.moves import Obstacle
+    from tfrewrite.analysis.obstacle import Obstacle
 
 _CHANGES = (
     "initial weights, dropout masks and other draws of ops without a seed of their own: two more"

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.facts import Facts
 from tfrewrite.analysis.fetches import Fetch, fetch_of, may_round, share_a_result
-from tfrewrite.analysis.moves import Obstacle
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import DEFAULT_SESSION, SessionKind, SessionRun
 from tfrewrite.analysis.source import Block
 from tfrewrite.analysis.updates import Update, read_before
 from tfrewrite.model import Contract, Refusal, Rewrite, Site, Span
 from tfrewrite.rule import Rule
 from tfrewrite.writing.merged_runs import MergedRun, Part
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 
 class MergeSessionRuns(Rule):

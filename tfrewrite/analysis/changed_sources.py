@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.dataset_calls import FILE_SOURCES, SELF_PREFETCHING, functions_given
 from tfrewrite.analysis.dataset_uses import Consumer, Taking
-from tfrewrite.analysis.moves import Obstacle
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
 from tfrewrite.analysis.stages import Lost, Stage
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.dataset_calls import TRANSFORMATIONS
 from tfrewrite.analysis.effects import effect_of
-from tfrewrite.analysis.moves import Obstacle
 from tfrewrite.analysis.nodes import Kind, Node
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import (
     CallEffect,
     effect_of_method,

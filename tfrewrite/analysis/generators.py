@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.effects import effect_of
-from tfrewrite.analysis.moves import Obstacle
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import (
     CallEffect,
     effect_of_method,

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from tfrewrite.analysis.classes import Classes
 from tfrewrite.analysis.flow import Flow, evaluated
 from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.nodes import Kind
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.python_calls import (
@@ -35,14 +35,6 @@ _OPAQUE = (
     ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef,
     ast.With, ast.AsyncWith, ast.AsyncFor, ast.Try, ast.Match, ast.Global, ast.Nonlocal,
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Obstacle:
-    """Why a run cannot cross a place: a reason id, and the words for the owner."""
-
-    reason: str
-    message: str
 
 
 class Moves:

@@ -12,7 +12,7 @@ from tfrewrite.analysis.dataset_calls import (
     functions_given,
 )
 from tfrewrite.analysis.dataset_uses import Consumer, Taking
-from tfrewrite.analysis.moves import Obstacle
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.stages import Lost, Stage, stages
 
 if TYPE_CHECKING:

@@ -6,15 +6,18 @@ import ast
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.graph import Tracer
-from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.nodes import Kind, Node
 from tfrewrite.analysis.scopes import How, Scopes
 from tfrewrite.analysis.source import Source
 from tfrewrite.analysis.symbols import HOOKED_SESSIONS, PLAIN_SESSIONS, SESSIONS
 
 DEFAULT_SESSION = "<default>"
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.graph import Tracer
+    from tfrewrite.analysis.names import Names
 
 
 class SessionKind(Enum):

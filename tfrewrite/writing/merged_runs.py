@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.facts import Facts
 from tfrewrite.analysis.sessions import DEFAULT_SESSION, SessionRun
 from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression, ReplaceStatement
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 _WIDTH = 88
 
