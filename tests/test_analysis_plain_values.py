@@ -157,7 +157,6 @@ def test_ordinary_values(text: str) -> None:
         "a, v = sess.run([loss, w])",
         "a, v = 0, 1",
         "v = 0\nv += 1",
-        "import collections\nv = collections.defaultdict(list)",
         "import time\nv = time.time()",
     ],
 )

@@ -580,10 +580,10 @@ test_rewritten = bench(
         at=".batch(8)",
     ),
     puts(
-        "a generator over settled data",
+        "a generator of its own numbers",
         "ds = tf.data.Dataset.from_generator(gen, tf.float32).batch(8)",
-        before="data = np.zeros([9])\ndef gen():\n    for i in range(len(data)):\n"
-        "        row = [0]\n        row.append(i)\n        yield data[i] * row[0]",
+        before="SIZE = 9\ndef gen():\n    row = [0]\n    for i in range(SIZE):\n"
+        "        row.append(i)\n        yield row[-1] * 0.5",
         at=".batch(8)",
     ),
     puts(

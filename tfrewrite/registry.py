@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from abc import ABCMeta
 from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
@@ -91,6 +92,7 @@ def _unknown(selector: str, rules: Collection[type[Rule]]) -> str:
 def _is_rule_of(member: object, module: str) -> bool:
     return (
         inspect.isclass(member)
+        and isinstance(member, ABCMeta)  # on 3.10 `list[int]` passes for a class
         and issubclass(member, Rule)
         and member.__module__ == module
         and not inspect.isabstract(member)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.dataset_calls import FILE_SOURCES, SELF_PREFETCHING, functions_given
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.flow import Flow
     from tfrewrite.analysis.names import Names
     from tfrewrite.analysis.own_calls import OwnCalls
+    from tfrewrite.analysis.ownership import Ownership
     from tfrewrite.analysis.scopes import Scopes
     from tfrewrite.analysis.source import Source
 
@@ -34,6 +36,7 @@ _WRITERS = frozenset(
         "gfile.FastGFile",
     ]
 )
+_HARMLESS_ROOTS = frozenset({"tensorflow", "builtins", "time", "logging"})
 _IN_MEMORY = frozenset({"from_tensors", "from_tensor_slices"})
 
 
@@ -48,7 +51,9 @@ class ChangedSources:
         flow: Flow,
         own: OwnCalls,
         code: ElementCode,
+        owned: Ownership,
     ) -> None:
+        self._owned = owned
         self._source = source
         self._scopes = scopes
         self._names = names
@@ -59,7 +64,84 @@ class ChangedSources:
     def obstacle(self, consumer: Consumer, parts: list[Stage | Lost]) -> Obstacle | None:
         """What is read, and written while it is."""
         known = [part for part in parts if isinstance(part, Stage)]
-        return self._arrays(consumer, known) or self._files(consumer, known)
+        return (
+            self._arrays(consumer, known)
+            or self._files(consumer, known)
+            or self._changed_meanwhile(consumer, known)
+        )
+
+    def _changed_meanwhile(self, consumer: Consumer, parts: list[Stage]) -> Obstacle | None:
+        """Any change in place, or of files, in the loops that take the elements."""
+        eager = consumer.taking is not Taking.GRAPH
+        arrays = eager and any(part.name in _IN_MEMORY for part in parts)
+        files = any(True for _ in self._paths(parts))
+        own = {consumer.node}
+        for root in (consumer.expr, *(part.call for part in parts)):
+            own |= set(ast.walk(root))  # what makes the pipeline does not write to it
+        for node in self._in_loops(consumer):
+            if node in own:
+                continue
+            if arrays and self._writes_in_place(node):
+                message = f"line {getattr(node, 'lineno', 0)} may change an array that is read"
+                return Obstacle("source-changes", message)
+            if files and isinstance(node, ast.Call):
+                path = self._names.dotted(node.func) or ""
+                library = path.partition(".")[0]
+                if library in ("os", "shutil", "subprocess") and not path.startswith("os.path."):
+                    message = f"line {node.lineno} may change files that are read"
+                    return Obstacle("source-changes", message)
+                if self._shares_words(node, parts) and library not in _HARMLESS_ROOTS:
+                    message = f"line {node.lineno} may write files that are read"
+                    return Obstacle("source-changes", message)
+        return None
+
+    def _in_loops(self, consumer: Consumer) -> Iterator[ast.AST]:
+        """All that runs while elements are taken, also in functions of the file."""
+        loops = [
+            outer
+            for outer in (consumer.node, *self._flow.enclosing(consumer.node))
+            if isinstance(outer, (ast.For, ast.AsyncFor, ast.While))
+        ]
+        stack: list[ast.AST] = [*loops[-1:]] or [self._source.statement(consumer.node)]
+        seen: set[ast.AST] = set()
+        while stack:
+            for node in ast.walk(stack.pop()):
+                if node in seen:
+                    continue
+                seen.add(node)
+                yield node
+                if isinstance(node, ast.Call):
+                    name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                    stack += self._functions.get(name, [])
+
+    @cached_property
+    def _functions(self) -> dict[str, list[ast.FunctionDef]]:
+        found: dict[str, list[ast.FunctionDef]] = {}
+        for function in self._source.all(ast.FunctionDef):
+            found.setdefault(function.name, []).append(function)
+        return found
+
+    def _writes_in_place(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            return not (isinstance(node.value, ast.Name) and self._owned.alone(node.value))
+        if isinstance(node, ast.AugAssign):
+            name = node.target
+            return not (isinstance(name, ast.Name) and self._owned.number(name))
+        if isinstance(node, ast.Call):
+            method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            named = method in ("shuffle", "fill", "sort", "partition", "put", "itemset", "resize")
+            return named or any(keyword.arg == "out" for keyword in node.keywords)
+        return False
+
+    def _shares_words(self, call: ast.Call, parts: list[Stage]) -> bool:
+        words = set().union(*(self._words(path) for path in self._paths(parts)))
+        return any(
+            getattr(node, "id", getattr(node, "value", None)) in words
+            for argument in call.args
+            for node in ast.walk(argument)
+            if isinstance(node, ast.Name)
+            or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+        )
 
     # Arrays
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.python_calls import REDUCING_METHODS
 from tfrewrite.analysis.scopes import Binding, How, Scopes
 from tfrewrite.analysis.source import Source
 
@@ -205,7 +206,7 @@ class Classes:
     @cached_property
     def magic(self) -> frozenset[str]:
         """The special methods by which classes of the file change what Python's syntax does."""
-        ordinary = {"__init__", "__enter__", "__exit__", "__call__", "__new__", "__del__"}
+        ordinary = {"__init__", "__enter__", "__exit__", "__call__", "__new__"}
         return frozenset(
             statement.name
             for cls in self._all
@@ -214,6 +215,17 @@ class Classes:
             and statement.name.startswith("__")
             and statement.name not in ordinary
         )
+
+    @cached_property
+    def resemble_arrays(self) -> bool:
+        """Whether objects of the file's classes may be asked by numpy for what arrays can do."""
+        named = {
+            statement.name
+            for cls in self._all
+            for statement in cls.body
+            if isinstance(statement, ast.FunctionDef)
+        }
+        return bool(named & REDUCING_METHODS)
 
     @property
     def overloads(self) -> bool:

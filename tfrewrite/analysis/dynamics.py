@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cached_property
 
 from tfrewrite.analysis.classes import Classes
@@ -15,6 +16,8 @@ _NAMESPACES = frozenset(
     f"builtins.{name}" for name in "globals locals vars exec eval setattr delattr".split()
 )
 _HIDDEN = frozenset({"__dict__", "__setattr__", "__enter__", "__class__", "enter_context"})
+_THREADS = ("threading", "multiprocessing", "concurrent", "_thread", "start_queue_runners")
+_PLAIN_TYPES = frozenset({"int", "float", "list", "dict", "set", "str"})
 _RUNNING = frozenset({"run", "eval", "minimize", "apply_gradients", "compute_gradients"})
 _REWIRING = (
     "graph_editor",
@@ -55,13 +58,26 @@ class Dynamics:
                 return f"`{attribute.attr}` in line {attribute.lineno}"
             if not isinstance(attribute.ctx, ast.Load) and self._replaces(attribute):
                 return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces"
-        return self._loose_dependencies()
+        return self._loose_dependencies() or self._running_unseen()
+
+    def _running_unseen(self) -> str:
+        """Code that runs at moments which the text does not show."""
+        if "__del__" in self._classes.magic:
+            return "`__del__` of a class of this file"
+        for word in _THREADS:
+            if re.search(rf"\b{word}\b", self._source.text):
+                return f"`{word}`"
+        for call in self._classes.calls("defaultdict"):
+            made = call.args[0] if call.args else None
+            if not (isinstance(made, ast.Name) and made.id in _PLAIN_TYPES):
+                return f"`{ast.unparse(call)}` in line {call.lineno}"
+        return ""
 
     def _replaces(self, store: ast.Attribute) -> bool:
         """Whether storing an attribute changes a library, a class, or a TensorFlow object."""
         if store.attr in _RUNNING or self._classes.defined(store.value) is not None:
             return True
-        if self._names.resembles_tf(store.value):
+        if self._names.resembles_library(store.value):
             return True
         if isinstance(store.value, ast.Name) and self._classes.of_self(store.value) is not None:
             return False

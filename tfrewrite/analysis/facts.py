@@ -27,6 +27,7 @@ from tfrewrite.analysis.reported import Reports
 from tfrewrite.analysis.scopes import Scopes
 from tfrewrite.analysis.seeds import Seeds
 from tfrewrite.analysis.sessions import Sessions
+from tfrewrite.analysis.settled import Settled
 from tfrewrite.analysis.source import Source
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 
@@ -168,7 +169,7 @@ class Facts:
             self.source, self.scopes, self.names, self.flow, self.classes, self.own_calls, code
         )
         sources = ChangedSources(
-            self.source, self.scopes, self.names, self.flow, self.own_calls, code
+            self.source, self.scopes, self.names, self.flow, self.own_calls, code, self.ownership
         )
         return ReadAhead(
             self.source,
@@ -179,6 +180,7 @@ class Facts:
             code,
             generators,
             sources,
+            Settled(self.source, self.scopes, self.names),
         )
 
     @cached_property

@@ -115,10 +115,31 @@ def _buffer(node: Node) -> Node:
 
 def share_a_result(first: Fetch, second: Fetch) -> bool:
     """Whether two runs may get one and the same array if they are made one."""
-    own = {_buffer(root) for root in first.roots}
-    other = {_buffer(root) for root in second.roots}
+    own = set().union(*(_buffers(root) for root in first.roots))
+    other = set().union(*(_buffers(root) for root in second.roots))
     unsure = any(node.kind in (Kind.CHOICE, Kind.ELEMENT) for node in own | other)
     return bool(own & other) or (unsure and _overlap(first, second))
+
+
+_PASSING_ON = frozenset({"AddN", "AccumulateNV2"})
+
+
+def _buffers(root: Node) -> set[Node]:
+    """The values whose memory a value may be, through what may give back what it is given."""
+    found: set[Node] = set()
+    stack = [root]
+    while stack:
+        node = plain(stack.pop())
+        if node in found:
+            continue
+        found.add(node)
+        effect = node.effect
+        passes = effect is not None and (
+            effect.alias or effect.op is None or effect.op in _PASSING_ON
+        )
+        if passes or node.kind is Kind.STRUCTURE:
+            stack += _tensors(node)
+    return found
 
 
 def _overlap(first: Fetch, second: Fetch) -> bool:

@@ -7,6 +7,7 @@ happened, and nothing between may change what it computes. Whatever is not known
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from tfrewrite.analysis.classes import Classes
@@ -19,6 +20,7 @@ from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.python_calls import (
     CONSUMING,
+    LAZY,
     CallEffect,
     effect_of_method,
     effect_of_path,
@@ -186,7 +188,9 @@ class Moves:
         if isinstance(target, ast.Attribute):
             harmless = self._attribute_set(target, needs)
         else:
-            harmless = not self._may_share(target.value, needs)
+            # `held[0] += 1` changes the element, wherever else it is held.
+            in_place = isinstance(self._source.parent(target), ast.AugAssign)
+            harmless = not in_place and not self._may_share(target.value, needs)
         if harmless:
             return None
         return Obstacle("feed-changes", f"line {target.lineno} may change what is fed or fetched")
@@ -216,6 +220,8 @@ class Moves:
         path = self._names.dotted(call.func)
         if writes_to_argument(call, path):
             return CallEffect.UNKNOWN
+        if path is not None and path.startswith("numpy.") and self._classes.resemble_arrays:
+            return CallEffect.UNKNOWN
         if path is not None:
             loops = path in CONSUMING and not all(self._iterable(a) for a in call.args)
             return CallEffect.UNKNOWN if loops else effect_of_path(path)
@@ -228,6 +234,8 @@ class Moves:
 
     def _iterable(self, expr: ast.expr) -> bool:
         """Whether looping over a value runs no code but what is written here."""
+        if isinstance(expr, ast.Call) and self._names.dotted(expr.func) in LAZY:
+            return all(self._iterable(argument) for argument in expr.args)
         return isinstance(expr, ast.GeneratorExp) or self._is_plain(expr)
 
     def _called(self, node: ast.AST) -> ast.FunctionDef | None:
@@ -254,7 +262,9 @@ class Moves:
                 if isinstance(node, (ast.Attribute, ast.Subscript)):
                     if not isinstance(node.ctx, ast.Load):
                         return CallEffect.UNKNOWN
-                if isinstance(node, ast.AugAssign) and not self._is_plain(node.target):
+                if isinstance(node, ast.AugAssign) and not (
+                    isinstance(node.target, ast.Name) and self._owned.number(node.target)
+                ):
                     return CallEffect.UNKNOWN
                 if isinstance(node, ast.Call):
                     effect = self._call(node, depth + 1)
@@ -276,6 +286,8 @@ class Moves:
         receiver = self._tracer.trace(func.value)
         if receiver.symbol in SUMMARY_WRITERS and receiver.kind is Kind.OBJECT:
             return CallEffect.HOST
+        if func.attr == "format" and not _is_plain_format(func.value):
+            return CallEffect.UNKNOWN
         if func.attr in _LOG_METHODS and self._is_logger(func.value):
             return CallEffect.HOST
         return effect_of_method(func.attr) if self._is_plain(func.value) else CallEffect.UNKNOWN
@@ -373,3 +385,9 @@ def _looped_over(node: ast.AST) -> list[ast.expr]:
         case ast.Call(func=ast.Attribute(attr="join" | "extend" | "update"), args=arguments):
             return list(arguments)
     return []
+
+
+def _is_plain_format(text: ast.expr) -> bool:
+    """Whether a text to format is written here, and asks its arguments for nothing."""
+    written = text.value if isinstance(text, ast.Constant) else None
+    return isinstance(written, str) and re.search(r"\{[^}:]*[.\[]", written) is None

@@ -39,10 +39,10 @@ class Names:
     def is_tf_module(self, expr: ast.AST) -> bool:
         return self.dotted(expr) == "tensorflow"
 
-    def resembles_tf(self, expr: ast.AST) -> bool:
-        """Whether an expression names TensorFlow or a part of it, also where that is replaced."""
+    def resembles_library(self, expr: ast.AST) -> bool:
+        """Whether an expression names a module or a part of one, also where that is replaced."""
         path = self._path(expr)
-        return path is not None and path.partition(".")[0] == "tensorflow"
+        return path is not None and not path.startswith("builtins.")
 
     @cached_property
     def alias(self) -> str | None:

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 _CYCLE = Lost(ast.Constant(None), "a name that is rebound from itself")
 
 
+_JOINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_from_datasets"})
+_NO_DATASETS = frozenset({"weights", "seed", "stop_on_empty_dataset", "name"})
+
+
 class Pipelines:
     """Questions about the datasets of a file."""
 
@@ -233,7 +237,9 @@ class Pipelines:
 
     def _inputs(self, call: ast.Call) -> Iterator[Value]:
         """The datasets among the arguments of a call."""
-        stack: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
+        joins = isinstance(call.func, ast.Attribute) and call.func.attr in _JOINING
+        given = [k.value for k in call.keywords if k.arg not in _NO_DATASETS]
+        stack: list[ast.expr] = [*call.args, *given]
         while stack:
             argument = stack.pop(0)
             if isinstance(argument, (ast.Tuple, ast.List)):
@@ -244,6 +250,9 @@ class Pipelines:
                 value = self.value(argument)
                 if value is not None:
                     yield value
+                elif joins and not isinstance(argument, ast.Constant):
+                    text = ast.unparse(argument)
+                    yield Lost(argument, f"`{text}` is not shown to be a dataset of this file")
 
     # Where a pipeline ends
 

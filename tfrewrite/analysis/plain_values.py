@@ -10,7 +10,7 @@ import ast
 
 from tfrewrite.analysis.classes import Classes
 from tfrewrite.analysis.names import Names
-from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
+from tfrewrite.analysis.python_calls import LAZY, CallEffect, effect_of_method, effect_of_path
 from tfrewrite.analysis.scopes import Binding, How, Scopes
 from tfrewrite.analysis.sessions import Sessions
 
@@ -18,7 +18,6 @@ _MAKING_NEW = frozenset(
     [
         *(f"builtins.{name}" for name in "list dict set tuple float int str bool len sum".split()),
         *(f"numpy.{name}" for name in "zeros ones empty full arange mean sum array".split()),
-        "collections.defaultdict",
         "collections.deque",
         "collections.OrderedDict",
         "time.time",
@@ -63,8 +62,9 @@ class PlainValues:
             return True
         path = self._names.dotted(func)
         if path is not None:
-            return effect_of_path(path) in (CallEffect.PURE, CallEffect.HOST)
-        if isinstance(func, ast.Attribute):
+            known = effect_of_path(path) in (CallEffect.PURE, CallEffect.HOST)
+            return known and path not in LAZY
+        if isinstance(func, ast.Attribute) and func.attr not in ("get", "values", "items"):
             return effect_of_method(func.attr) is CallEffect.PURE and self.expr(func.value)
         return False
 

@@ -26,7 +26,7 @@ _PURE_BUILTINS = frozenset(
 )
 # Functions that call back into what they are given are as unknown as that.
 _CALLING_BACK = frozenset({"builtins.filter", "builtins.map"})
-_PURE_MODULES = ("math", "numpy", "string", "os.path", "datetime", "calendar", "copy")
+_PURE_MODULES = ("math", "string")
 _HOST_PATHS = (
     "builtins.print",
     "time.",
@@ -34,21 +34,28 @@ _HOST_PATHS = (
     "sys.stdout.",
     "sys.stderr.",
     "random.",
-    "numpy.random.",
     "matplotlib.pyplot.",
     "absl.logging.",
     "tensorflow.logging.",
     "tensorflow.print",
-    "datetime.datetime.now",
+    "datetime.",
 )
-_CALLS_BACK_IN_NUMPY = frozenset(
-    f"numpy.{name}"
-    for name in (
-        "vectorize frompyfunc apply_along_axis apply_over_axes fromfunction piecewise fromiter "
-        "load save savez savetxt savez_compressed memmap fromfile loadtxt genfromtxt seterrcall "
-        "set_printoptions setbufsize"
-    ).split()
+_PURE_PATHS = frozenset(f"os.path.{name}" for name in "join basename dirname splitext".split())
+_PURE_IN_NUMPY = frozenset(
+    "mean sum std var min max amin amax abs absolute argmax argmin argsort array asarray zeros ones"
+    " full empty arange linspace reshape concatenate stack vstack hstack expand_dims squeeze"
+    " transpose sqrt exp log log10 log2 square power maximum minimum clip round floor ceil isnan"
+    " isinf isfinite any all equal not_equal less greater where dot matmul prod cumsum average"
+    " unique bincount float32 float64 float16 int8 int16 int32 int64 uint8 bool_ eye tile repeat"
+    " ravel sign array_equal allclose sort nonzero count_nonzero diff add subtract multiply divide"
+    " zeros_like ones_like".split()
 )
+_DRAWING_IN_NUMPY = frozenset(
+    "rand randn random uniform normal randint choice permutation seed random_sample".split()
+)
+_KEYWORDS_IN_NUMPY = frozenset("axis dtype keepdims size shape order a x low high p".split())
+# Builtins that give one element after the other, and only once.
+LAZY = frozenset(f"builtins.{name}" for name in "zip enumerate reversed".split())
 _MUTATING_PATHS = frozenset(
     [
         "random.shuffle",
@@ -77,10 +84,11 @@ _UNARY_IN_NUMPY = frozenset(
     ).split()
 )
 _NO_OUTPUT_ARGUMENT = frozenset(
-    f"numpy.{name}"
-    for name in "where linspace arange full interp array zeros ones concatenate reshape".split()
+    f"numpy.{name}" for name in "where linspace arange full array zeros ones reshape".split()
 )
-_REDUCING_METHODS = frozenset("mean sum std var min max prod cumsum all any round dot".split())
+REDUCING_METHODS = frozenset(
+    "mean sum std var min max prod cumsum all any round dot argmax argmin argsort ptp".split()
+)
 _MUTATING_METHODS = frozenset(
     "append extend insert add update remove discard clear sort reverse pop popleft appendleft"
     " setdefault fill itemset put resize setflags partition".split()
@@ -110,15 +118,19 @@ def effect_of_path(path: str) -> CallEffect:
     """The effect of calling what a dotted path names, such as `builtins.len` or `numpy.mean`."""
     if path in _MUTATING_PATHS:
         return CallEffect.MUTATES
-    if path in _CALLING_BACK or path in _CALLS_BACK_IN_NUMPY:
+    if path in _CALLING_BACK:
         return CallEffect.UNKNOWN
     if path.startswith(_HOST_PATHS):
         return CallEffect.HOST
     module, _, name = path.rpartition(".")
     if module == "builtins":
         return CallEffect.PURE if name in _PURE_BUILTINS else CallEffect.UNKNOWN
-    if name == "at" or path.startswith(("numpy.lib.", "numpy.ndarray.", "numpy.testing.")):
-        return CallEffect.UNKNOWN
+    if module == "numpy":
+        return CallEffect.PURE if name in _PURE_IN_NUMPY else CallEffect.UNKNOWN
+    if module == "numpy.random":
+        return CallEffect.HOST if name in _DRAWING_IN_NUMPY else CallEffect.UNKNOWN
+    if path in _PURE_PATHS:
+        return CallEffect.PURE
     if any(path.startswith(f"{pure}.") for pure in _PURE_MODULES):
         return CallEffect.PURE
     return CallEffect.UNKNOWN
@@ -140,10 +152,12 @@ def writes_to_argument(call: ast.Call, path: str | None) -> bool:
         return True
     places = (ast.Name, ast.Attribute, ast.Subscript)
     method = call.func.attr if path is None and isinstance(call.func, ast.Attribute) else ""
-    if method in _REDUCING_METHODS:
+    if method in REDUCING_METHODS:
         return any(isinstance(argument, places) for argument in call.args[1:])
     if path is None or not path.startswith("numpy.") or path in _NO_OUTPUT_ARGUMENT:
         return False
+    if any(keyword.arg not in _KEYWORDS_IN_NUMPY for keyword in call.keywords):
+        return True
     if path.startswith("numpy.random."):
         return False
     first = 1 if path in _UNARY_IN_NUMPY else 2

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.names import Names
     from tfrewrite.analysis.pipelines import Pipelines
     from tfrewrite.analysis.scopes import Scopes
+    from tfrewrite.analysis.settled import Settled
     from tfrewrite.analysis.source import Source
 
-_SHUFFLING = frozenset({"shuffle", "shuffle_and_repeat", "make_csv_dataset"})
+_SHUFFLING = frozenset({"shuffle", "shuffle_and_repeat", "make_csv_dataset", "list_files"})
 _REPEATING = frozenset({"repeat", "shuffle_and_repeat", "make_csv_dataset"})
+_NAMESPACES = frozenset(f"builtins.{name}" for name in ("globals", "setattr", "exec", "eval"))
 _SAVED_ITERATORS = ("make_saveable_from_iterator", "CheckpointInputPipelineHook")
 
 
@@ -45,7 +47,9 @@ class ReadAhead:
         code: ElementCode,
         generators: Generators,
         sources: ChangedSources,
+        settled: Settled,
     ) -> None:
+        self._settled = settled
         self._source = source
         self._scopes = scopes
         self._names = names
@@ -71,6 +75,10 @@ class ReadAhead:
         if "enable_debug_mode" in self._source.text:
             message = "in tf.data's debug mode every function runs as Python, for each element"
             return Obstacle("debug-mode", message)
+        for call in self._source.all(ast.Call):
+            if self._names.dotted(call.func) in _NAMESPACES:
+                message = f"`{ast.unparse(call.func)}(...)` may change what any name is"
+                return Obstacle("function-not-seen", message)
         if any(word in self._source.text for word in _SAVED_ITERATORS) or self._saves_iterator():
             message = "an iterator is saved in checkpoints, whose content would not fit any more"
             return Obstacle("iterator-in-checkpoint", message)
@@ -116,15 +124,43 @@ class ReadAhead:
         if isinstance(part, Lost):
             return Obstacle("source-not-seen", part.why)
         if part.name == "from_generator":
-            return self._generators.obstacle(part.making)
+            return self._generators.obstacle(part.making) or self._unsettled_generator(part)
         if part.name in WITH_FUNCTIONS:
-            obstacles = (self._code.traced(func) for func in functions_given(part))
+            if any(keyword.arg is None for keyword in part.making.keywords):
+                message = f"line {part.making.lineno} passes a function in a dict"
+                return Obstacle("function-not-seen", message)
+            obstacles = (self._function(func) for func in functions_given(part))
             return next((found for found in obstacles if found is not None), None)
+        if part.name in ("cache", "snapshot") and (part.making.args or part.making.keywords):
+            message = f"`{part.name}` in line {part.making.lineno} writes files as it is read"
+            return Obstacle("writes-state", message)
         if part.name in TRANSFORMATIONS and part.name not in PLAIN_TRANSFORMATIONS:
             line = part.call.end_lineno
             message = f"it is not known what `{part.name}` in line {line} does"
             return Obstacle("function-not-seen", message)
         return None
+
+    def _function(self, func: ast.expr) -> Obstacle | None:
+        found = self._code.traced(func)
+        if found is not None:
+            return found
+        taken = self._settled.taken(func, traced=True)
+        if not taken:
+            return None
+        message = f"the function in line {func.lineno} uses {taken}, which may change"
+        return Obstacle("function-not-seen", message)
+
+    def _unsettled_generator(self, part: Stage) -> Obstacle | None:
+        given = [k.value for k in part.making.keywords if k.arg == "generator"]
+        generators = [*part.making.args[:1], *given]
+        passed = any(k.arg in ("args", None) for k in part.making.keywords)
+        taken = "arguments" if passed or len(part.making.args) > 3 else ""
+        for generator in generators:
+            taken = taken or self._settled.taken(generator, traced=False)
+        if not taken:
+            return None
+        message = f"the generator in line {part.making.lineno} uses {taken}, which may change"
+        return Obstacle("generator-shares-state", message)
 
     # Leaving early
 

@@ -16,6 +16,8 @@ from tfrewrite.analysis.python_calls import (
 from tfrewrite.analysis.scopes import Scopes
 from tfrewrite.analysis.source import Source
 
+_LOGGING = frozenset("debug info warning warn error critical exception log".split())
+_RAISING = frozenset({"builtins.int", "builtins.range"})
 _SHOWING = (
     "builtins.print",
     "logging.",
@@ -91,8 +93,10 @@ class Reports:
                 return None
             elif isinstance(parent, ast.Expr):
                 return None
-            elif not isinstance(parent, _PASSING) or (
-                isinstance(parent, ast.Subscript) and node is not parent.value
+            elif (
+                not isinstance(parent, _PASSING)
+                or (isinstance(parent, ast.Subscript) and node is not parent.value)
+                or (isinstance(parent, ast.BinOp) and node is parent.right and _divides(parent.op))
             ):
                 return use
             node = parent
@@ -117,6 +121,8 @@ class Reports:
         path = self._names.dotted(call.func)
         if path is None or any(keyword.arg == "file" for keyword in call.keywords):
             return False
+        if path.startswith("logging.") and path.rpartition(".")[2] not in _LOGGING:
+            return False
         return path.startswith(_SHOWING)
 
     def _collects(self, call: ast.Call) -> bool:
@@ -124,7 +130,7 @@ class Reports:
 
     def _computes(self, call: ast.Call) -> bool:
         path = self._names.dotted(call.func)
-        if writes_to_argument(call, path):
+        if writes_to_argument(call, path) or path in _RAISING:
             return False
         if path is not None:
             return effect_of_path(path) is CallEffect.PURE
@@ -135,3 +141,8 @@ _PASSING = (
     ast.BinOp, ast.UnaryOp, ast.JoinedStr, ast.FormattedValue, ast.Tuple, ast.List, ast.Dict,
     ast.keyword, ast.Call, ast.Subscript, ast.Starred,
 )  # fmt: skip
+
+
+def _divides(operator: ast.operator) -> bool:
+    """Whether an operator fails for some right operands."""
+    return isinstance(operator, (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow))
