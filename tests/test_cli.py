@@ -306,7 +306,9 @@ def test_version_and_help(cli: Cli) -> None:
 
 
 PROGRAM = """
-import sys, time
+import signal, sys, time
+# A background job of a shell ignores the signal, and so would all that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import toys
 import tfrewrite.plan
 
@@ -335,8 +337,6 @@ def test_ctrl_c_leaves_everything_whole(tmp_path: Path, jobs: str) -> None:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # A shell's background job ignores the signal, and so would all that it starts.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     deadline = time.monotonic() + 30
     while (tmp_path / "000.py").read_text() == "old(1)\n" and time.monotonic() < deadline:

@@ -96,7 +96,7 @@ class Reports:
             elif (
                 not isinstance(parent, _PASSING)
                 or (isinstance(parent, ast.Subscript) and node is not parent.value)
-                or (isinstance(parent, ast.BinOp) and node is parent.right and _divides(parent.op))
+                or (isinstance(parent, ast.BinOp) and node is parent.right and _divides(parent))
             ):
                 return use
             node = parent
@@ -143,6 +143,10 @@ _PASSING = (
 )  # fmt: skip
 
 
-def _divides(operator: ast.operator) -> bool:
-    """Whether an operator fails for some right operands."""
-    return isinstance(operator, (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow))
+def _divides(operation: ast.BinOp) -> bool:
+    """Whether an operation fails for some right operands; putting them into a text does not."""
+    if isinstance(operation.left, (ast.Constant, ast.JoinedStr)) and isinstance(
+        operation.op, ast.Mod
+    ):
+        return False
+    return isinstance(operation.op, (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow))
