@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
+from tfrewrite import syntax
 from tfrewrite.edit_plan import Plan, plan_for
 from tfrewrite.edits import Edit, EditError
 
@@ -16,9 +17,14 @@ if TYPE_CHECKING:
 
 EmptyLines = Sequence[cst.EmptyLine]
 
+# LibCST's parser overflows the stack, and takes the process with it, at some 5,000 levels.
+_DEEPEST = 1_000
+
 
 def operate(text: str, edits: Sequence[Edit]) -> str:
     """The text with all edits made, or `EditError`."""
+    if syntax.levels(text) > _DEEPEST:
+        raise EditError("the file is nested too deeply for LibCST; break its longest expression up")
     try:
         module = cst.parse_module(text)
     except cst.ParserSyntaxError as error:

@@ -41,6 +41,16 @@ def parse(text: str) -> ast.Module:
         raise NotPython(_reason(error, text)) from error
 
 
+def levels(text: str) -> int:
+    """How deep the tree of a text is, for those who go through it by recursion."""
+    level: list[ast.AST] = [parse(text)]
+    deep = 0
+    while level:
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        deep += 1
+    return deep
+
+
 def check(text: str) -> None:
     """Raises `NotPython` as `parse` does, in half the time: it makes no tree."""
     try:
