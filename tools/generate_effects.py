@@ -2,9 +2,9 @@
 
     python tools/generate_effects.py --tf1 TF1_PYTHON --tf2 TF2_PYTHON [--work DIR] [--jobs N]
 
-Starts `effects_probe.py` in both interpreters (again after the symbol that crashed one), merges
-what it measured, and writes the table; the same TensorFlows give the same bytes. Raw measurements
-stay in `--work`, and `--reuse` takes up what is there: an interrupted run, or a merge to do again.
+Starts `effects_probe` in both interpreters (again after the symbol that crashed one), merges what
+it measured, and writes the table; the same TensorFlows give the same bytes. Raw measurements stay
+in `--work`, and `--reuse` takes up what is there: an interrupted run, or a merge to do again.
 What could not be probed, and where TensorFlow's source reaches an effect that was not measured, is
 printed (`--report FILE` keeps it).
 """
@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-PROBE = HERE / "effects_probe.py"
 TABLE = HERE.parent / "tfrewrite" / "analysis" / "effects.json"
 SCHEMA = 1
 STUCK = 240
@@ -45,6 +44,7 @@ def environment(home: Path) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "LC_ALL")}
     return kept | {
         "HOME": str(home),
+        "PYTHONPATH": str(HERE),
         "TMPDIR": str(home),
         "PYTHONHASHSEED": "0",
         "CUDA_VISIBLE_DEVICES": "",
@@ -55,7 +55,7 @@ def environment(home: Path) -> dict[str, str]:
 
 def call(python: str, *arguments: str, home: Path) -> None:
     subprocess.run(
-        [python, str(PROBE), *arguments],
+        [python, "-m", "effects_probe", *arguments],
         cwd=home,
         env=environment(home),
         check=True,
@@ -98,7 +98,7 @@ def probe(python: str, api: str, symbols: list[str], out: Path) -> dict[str, Rec
             todo = home / "todo.json"
             todo.write_text(json.dumps(left))
             child = subprocess.Popen(
-                [python, str(PROBE), "probe", api, str(todo), str(out)],
+                [python, "-m", "effects_probe", "probe", api, str(todo), str(out)],
                 cwd=home,
                 env=environment(home),
                 stdout=subprocess.DEVNULL,
