@@ -1,0 +1,1 @@
+"""What is written about verifications: for people, programs, pull requests and browsers."""
