@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -12,7 +13,11 @@ from textwrap import dedent
 
 import pytest
 
-from tfrewrite.verify.process import Ending, Kept, RunRequest, RunResult, run_script
+from tfrewrite.verify import family, limits, process
+from tfrewrite.verify.output import Kept
+from tfrewrite.verify.process import RECORD, Ending, RunRequest, RunResult, run_script
+
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
 
 
 def run(
@@ -24,6 +29,10 @@ def run(
     arguments: tuple[str, ...] = (),
     replacements: tuple[tuple[str, bytes], ...] = (),
     environment: tuple[tuple[str, str], ...] = (),
+    launcher: tuple[str, ...] = (),
+    record: Path | None = None,
+    memory_limit_mb: float | None = None,
+    disk_limit_mb: float | None = None,
 ) -> RunResult:
     (folder / "script.py").write_text(dedent(source))
     return run_script(
@@ -34,7 +43,11 @@ def run(
             arguments=arguments,
             replacements=replacements,
             environment=environment,
+            launcher=launcher,
+            record=record,
             time_limit_s=time_limit_s,
+            memory_limit_mb=memory_limit_mb,
+            disk_limit_mb=disk_limit_mb,
             output_limit=output_limit,
         )
     )
@@ -133,23 +146,102 @@ def test_children_that_outlive_their_script_are_ended(tmp_path: Path) -> None:
     assert is_gone_soon(int(result.stdout))
 
 
-def test_a_child_that_left_the_group_and_holds_the_pipe_holds_nobody_up(tmp_path: Path) -> None:
+LEAVES_THE_GROUP = """
+    import os, time
+    child = os.fork()
+    if not child:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        print(os.getpid(), flush=True)
+        {then}
+        time.sleep(600)
+    time.sleep({stays})
+"""
+
+
+@linux
+def test_a_child_that_left_the_group_and_holds_the_pipe_is_ended(tmp_path: Path) -> None:
     began = time.monotonic()
+    result = run(tmp_path, LEAVES_THE_GROUP.format(then="", stays=0.3))
+    assert result.succeeded
+    assert is_gone_soon(int(result.stdout))
+    assert time.monotonic() - began < 10
+
+
+@linux
+def test_a_child_that_left_with_another_environment_is_ended_when_it_was_seen(
+    tmp_path: Path,
+) -> None:
+    # Seen while its parent, which has the mark, is still there.
+    result = run(
+        tmp_path,
+        """
+        import os, subprocess, sys, time
+        code = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+        command = [sys.executable, "-c", code]
+        subprocess.Popen(command, env={}, start_new_session=True)
+        time.sleep(1.2)
+        """,
+    )
+    assert result.succeeded
+    assert is_gone_soon(int(result.stdout))
+
+
+@linux
+def test_processes_of_others_are_let_be(tmp_path: Path) -> None:
+    # One with the mark of another run, and one that only names this kind of mark.
+    others = [
+        subprocess.Popen(
+            [sys.executable, "-c", "import time; time.sleep(600)"],
+            env={"TFREWRITE_RUN_0": "1", "OTHER": "TFREWRITE_RUN_1=1"},
+        )
+        for _ in range(2)
+    ]
+    try:
+        assert run(tmp_path, LEAVES_THE_GROUP.format(then="", stays=0.7)).succeeded
+        assert [other.poll() for other in others] == [None, None]
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+@linux
+def test_a_number_that_went_to_another_process_is_not_ended() -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as other:
+        entry = family.entry_of(other.pid)
+        assert entry is not None
+        family.end_process(other.pid, entry.start - 1)
+        time.sleep(0.05)
+        assert other.poll() is None
+        family.end_process(other.pid, entry.start)
+        assert other.wait(5) == -signal.SIGKILL
+
+
+@linux
+def test_a_family_that_goes_on_forking_is_ended(tmp_path: Path) -> None:
     result = run(
         tmp_path,
         """
         import os, time
-        child = os.fork()
-        if not child:
-            os.setsid()
-            print(os.getpid(), flush=True)
-            time.sleep(600)
-        time.sleep(0.5)
+        if os.fork():
+            time.sleep(0.3)
+            os._exit(0)
+        for _ in range(200):
+            os.setsid() if os.getpid() != os.getsid(0) else None
+            if os.fork():
+                os._exit(0)
+            time.sleep(0.01)
         """,
     )
-    os.kill(int(result.stdout), signal.SIGKILL)
     assert result.succeeded
-    assert time.monotonic() - began < 10
+    marked = [
+        pid
+        for pid in family.all_numbers()
+        if str(tmp_path) in (Path("/proc") / str(pid) / "cmdline").read_text(errors="replace")
+    ]
+    assert marked == []
 
 
 def test_endless_output_is_bounded(tmp_path: Path) -> None:
@@ -184,6 +276,171 @@ def test_a_full_pipe_does_not_block_the_script(tmp_path: Path) -> None:
     assert result.succeeded
     assert result.stdout.endswith("end")
     assert result.dropped == 2_000_003 - 2000
+
+
+HOARDS = """
+    import os, time
+    {first}
+    hoard = [bytearray(os.urandom(1) * 20_000_000) for _ in range({blocks})]
+    print(len(hoard), flush=True)
+    time.sleep({stays})
+"""
+
+
+@linux
+def test_a_memory_limit(tmp_path: Path) -> None:
+    source = HOARDS.format(first="", blocks=10, stays=600)
+    result = run(tmp_path, source, memory_limit_mb=150)
+    assert result.ending is Ending.OUT_OF_MEMORY
+    assert not result.succeeded
+    assert result.peak_memory_mb is not None
+    assert 150 < result.peak_memory_mb < 300
+    assert result.elapsed_s < 10
+    assert result.describe().endswith(f" {result.peak_memory_mb:.0f} MB of memory")
+
+
+@linux
+def test_memory_within_the_limit_is_reported(tmp_path: Path) -> None:
+    source = HOARDS.format(first="", blocks=5, stays=0.3)
+    result = run(tmp_path, source, memory_limit_mb=200)
+    assert result.succeeded
+    assert result.peak_memory_mb is not None
+    assert 100 < result.peak_memory_mb < 150
+    assert result.notes == ()
+
+
+@linux
+def test_the_memory_of_children_counts_too(tmp_path: Path) -> None:
+    source = HOARDS.format(first="os.fork() and os.fork()", blocks=4, stays=600)
+    result = run(tmp_path, source, memory_limit_mb=200)
+    assert result.ending is Ending.OUT_OF_MEMORY
+
+
+@linux
+def test_what_processes_share_counts_once(tmp_path: Path) -> None:
+    result = run(
+        tmp_path,
+        """
+        import os, time
+        shared = bytearray(b"x") * 100_000_000
+        for _ in range(3):
+            if not os.fork():
+                break
+        time.sleep(1)
+        """,
+        memory_limit_mb=200,
+    )
+    assert result.succeeded
+    assert result.peak_memory_mb is not None
+    assert 100 < result.peak_memory_mb < 200
+
+
+def test_a_memory_limit_where_it_cannot_be_applied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(family, "PROC", tmp_path / "proc")
+    result = run(tmp_path, "print(1)", memory_limit_mb=1)
+    assert result.succeeded
+    assert result.peak_memory_mb is None
+    assert "memory limit was not applied" in result.notes[0]
+    assert run(tmp_path, "print(1)").notes == ()
+
+
+@pytest.mark.parametrize("place", [".", "~", "$TMPDIR/new"])
+def test_a_disk_limit(tmp_path: Path, place: str) -> None:
+    result = run(
+        tmp_path,
+        f"""
+        import os, time
+        place = os.path.expandvars(os.path.expanduser({place!r}))
+        os.makedirs(place, exist_ok=True)
+        for number in range(100):
+            with open(os.path.join(place, str(number)), "wb") as file:
+                file.write(os.urandom(1_000_000))
+            time.sleep(0.02)
+        """,
+        disk_limit_mb=10,
+    )
+    assert result.ending is Ending.OUT_OF_DISK
+    assert not result.succeeded
+    assert result.disk_mb is not None
+    assert 10 < result.disk_mb < 80
+    assert result.describe().endswith(f" {result.disk_mb:.0f} MB to disk")
+
+
+def test_what_was_in_the_tree_does_not_count_as_written(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(os.urandom(3_000_000))
+    result = run(tmp_path, "import time\ntime.sleep(0.7)", disk_limit_mb=2)
+    assert result.succeeded
+    assert result.disk_mb is not None
+    assert result.disk_mb < 1
+
+
+def test_very_many_files_are_counted_bit_by_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "ENTRIES_AT_ONCE", 7)
+    monkeypatch.setattr(limits, "DISK_EVERY_S", 0.0)
+    watch = limits.DiskWatch(tmp_path, 1.0)
+    for number in range(100):
+        folder = tmp_path / str(number % 10)
+        folder.mkdir(exist_ok=True)
+        (folder / str(number)).write_bytes(os.urandom(20_000))
+    looks = 1
+    while not watch.is_exceeded():
+        looks += 1
+        assert looks < 100
+    assert 5 < looks < 20
+
+
+@linux
+def test_the_end_is_noticed_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "POLL_S", 30.0)
+    result = run(tmp_path, "import os, time\nos.close(1)\ntime.sleep(0.2)\nos._exit(3)")
+    assert result.exit_code == 3
+    assert 0.2 < result.elapsed_s < 10
+
+
+def test_a_launcher_stands_before_the_script(tmp_path: Path) -> None:
+    launcher = tmp_path / "launch.py"
+    launcher.write_text(
+        "import runpy, sys\nsys.argv[:] = sys.argv[2:]\nrunpy.run_path(sys.argv[0])"
+    )
+    result = run(
+        tmp_path,
+        "import sys\nprint(*sys.argv, sys.flags.optimize)",
+        launcher=("-O", str(launcher), "--own"),
+        arguments=("--steps", "3"),
+    )
+    assert result.stdout == "script.py --steps 3 1\n"
+
+
+def test_a_record_is_kept_outside_of_the_copy(tmp_path: Path) -> None:
+    tree, record = tmp_path / "tree", tmp_path / "records" / "run 1"
+    tree.mkdir()
+    result = run(
+        tree,
+        """
+        import os, shutil
+        shutil.rmtree(os.path.dirname(os.getcwd()))
+        os.chdir("/")
+        open(os.path.join(os.environ["TFREWRITE_RECORD"], "step"), "w").write("1")
+        os._exit(0)
+        """,
+        record=record,
+    )
+    assert result.succeeded
+    assert RECORD == "TFREWRITE_RECORD"
+    assert (record / "step").read_text() == "1"
+    assert sorted(tree.iterdir()) == [tree / "script.py"]
+    assert not Path(result.room).exists()
+
+
+def test_the_record_of_an_outer_run_is_not_passed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(RECORD, str(tmp_path))
+    assert run(tmp_path, f"import os\nprint(os.environ.get({RECORD!r}))").stdout == "None\n"
 
 
 def test_a_hard_exit_keeps_code_and_output(tmp_path: Path) -> None:

@@ -1,33 +1,36 @@
 """Runs a script so that it can do no harm and leave nothing behind.
 
 Each run is a fresh process in its own copy of the script's directory tree, with its own working
-directory, home and temporary folder. It reads nothing from the terminal, has a time limit, takes
-its whole process group with it when it ends, and what it prints is kept only up to a limit. The
-files of the user are read and never written.
+directory, home and temporary folder. It reads nothing from the terminal, has limits of time, memory
+and disk, takes all its descendants with it when it ends, and what it prints is kept only up to a
+limit. The files of the user are read and never written.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import selectors
 import shutil
-import signal
 import stat
 import subprocess
 import tempfile
 import time
+import uuid
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import IO
 
-POLL_S = 0.05
+from tfrewrite.verify.family import Family
+from tfrewrite.verify.limits import DiskWatch, MemoryWatch, offer_to_the_kernel
+from tfrewrite.verify.output import POLL_S, Streams
+
 GRACE_S = 1.0
 """How long after the end of the script its output may still arrive from the pipes."""
-CHUNK = 1 << 16
+RECORD = "TFREWRITE_RECORD"
+"""The variable of the script's environment that names the folder for recordings."""
 NOT_COPIED = frozenset({".git", ".hg", ".svn", "__pycache__"})
-NOT_INHERITED = frozenset({"PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT", "VIRTUAL_ENV"})
+NOT_INHERITED = frozenset({"PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT", "VIRTUAL_ENV", RECORD})
+NO_MEMORY_LIMIT = "the memory limit was not applied: this system has no /proc to see it in"
 
 
 class Ending(str, Enum):
@@ -36,6 +39,8 @@ class Ending(str, Enum):
     EXITED = "exited"
     SIGNALLED = "signalled"
     TIMED_OUT = "timed-out"
+    OUT_OF_MEMORY = "out-of-memory"
+    OUT_OF_DISK = "out-of-disk"
     NOT_STARTED = "not-started"
 
 
@@ -53,7 +58,18 @@ class RunRequest:
     arguments: tuple[str, ...] = ()
     replacements: tuple[tuple[str, bytes], ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
+    launcher: tuple[str, ...] = ()
+    """What stands between the interpreter and the script: a program that runs the script."""
+    record: Path | None = None
+    """A folder of the caller outside the copy, which the script finds by the variable `RECORD`.
+
+    It is made if it is not there, and stays.
+    """
     time_limit_s: float = 300.0
+    memory_limit_mb: float | None = None
+    """Of resident memory, all processes of the run together."""
+    disk_limit_mb: float | None = None
+    """Of what the run adds to its copy of the tree, its home and its temporary folder."""
     output_limit: int = 1 << 20
     """How many bytes are kept of each of the two output streams."""
 
@@ -72,6 +88,14 @@ class RunResult:
     """How many bytes of output were beyond the limit."""
     error: str = ""
     """Why it was not started."""
+    peak_memory_mb: float | None = None
+    """As seen from outside, a few times a second; None where the system does not tell."""
+    disk_mb: float | None = None
+    """What it had added to its room, for a run with a limit; seen as seldom."""
+    room: str = ""
+    """The folder of the copy and the rest, gone by now: what was printed may name it."""
+    notes: tuple[str, ...] = ()
+    """What was asked for and could not be applied."""
 
     @property
     def succeeded(self) -> bool:
@@ -86,48 +110,32 @@ class RunResult:
                 return f"was ended by signal {self.signal}"
             case Ending.TIMED_OUT:
                 return f"was stopped after {self.elapsed_s:.0f} s"
+            case Ending.OUT_OF_MEMORY:
+                return f"was stopped when it had taken {self.peak_memory_mb or 0:.0f} MB of memory"
+            case Ending.OUT_OF_DISK:
+                return f"was stopped when it had written {self.disk_mb or 0:.0f} MB to disk"
             case Ending.NOT_STARTED:
                 return f"could not be started: {self.error}"
 
 
-class Kept:
-    """The beginning and the end of a stream; what lies between is counted and dropped.
-
-    The beginning tells what the script set out to do, the end holds the traceback.
-    """
-
-    def __init__(self, limit: int) -> None:
-        self.half = max(limit // 2, 1)
-        self.head = bytearray()
-        self.tail = bytearray()
-        self.dropped = 0
-
-    def add(self, data: bytes) -> None:
-        room = self.half - len(self.head)
-        self.head += data[:room]
-        self.tail += data[room:]
-        excess = len(self.tail) - self.half
-        if excess > 0:
-            del self.tail[:excess]
-            self.dropped += excess
-
-    def text(self) -> str:
-        gap = f"\n[... {self.dropped} bytes left out ...]\n".encode() if self.dropped else b""
-        return bytes(self.head + gap + self.tail).decode("utf-8", errors="replace")
-
-
 def run_script(request: RunRequest) -> RunResult:
-    """Runs the script and returns when it and all of its process group are gone."""
-    with tempfile.TemporaryDirectory(prefix="tfrewrite-", ignore_cleanup_errors=True) as room:
+    """Runs the script and returns when it and all of its descendants are gone."""
+    with tempfile.TemporaryDirectory(prefix="tfrewrite-", ignore_cleanup_errors=True) as name:
+        room = Path(name).resolve()
+        # The name is the mark, not the value: a run inside of a run bears both.
+        mark = f"TFREWRITE_RUN_{uuid.uuid4().hex}"
         try:
-            process = start(request, Path(room))
-        except (OSError, shutil.Error) as error:
-            return RunResult(Ending.NOT_STARTED, 0.0, error=str(error))
-        return watch(process, request)
+            furnish(request, room)
+            disk = DiskWatch(room, request.disk_limit_mb)
+            process = start(request, room, mark)
+        except (OSError, shutil.Error, ValueError) as error:
+            return RunResult(Ending.NOT_STARTED, 0.0, error=str(error), room=str(room))
+        return watch(process, request, Family(process, mark), disk)
 
 
-def start(request: RunRequest, room: Path) -> subprocess.Popen[bytes]:
-    work, home, temporary = room / "work", room / "home", room / "tmp"
+def furnish(request: RunRequest, room: Path) -> None:
+    """Makes the copy of the tree, the other folders of the run, and that for recordings."""
+    work = room / "work"
     copy_tree(request.tree, work)
     for relative, content in request.replacements:
         target = work / relative
@@ -137,17 +145,25 @@ def start(request: RunRequest, room: Path) -> subprocess.Popen[bytes]:
         target.write_bytes(content)
     if not (work / request.script).is_file():
         raise FileNotFoundError(f"no script {request.script} in {request.tree}")
-    home.mkdir()
-    temporary.mkdir()
-    return subprocess.Popen(
-        [str(request.python.absolute()), request.script, *request.arguments],
-        cwd=work,
-        env=surroundings(home, temporary, request.environment),
+    (room / "home").mkdir()
+    (room / "tmp").mkdir()
+    if request.record is not None:
+        request.record.mkdir(parents=True, exist_ok=True)
+
+
+def start(request: RunRequest, room: Path, mark: str) -> subprocess.Popen[bytes]:
+    command = [*request.launcher, request.script, *request.arguments]
+    process = subprocess.Popen(
+        [str(request.python.absolute()), *command],
+        cwd=room / "work",
+        env={**surroundings(room, request), mark: "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
+    offer_to_the_kernel(process.pid)
+    return process
 
 
 def copy_tree(source: Path, target: Path) -> None:
@@ -164,42 +180,50 @@ def is_special(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
 
 
-def surroundings(
-    home: Path, temporary: Path, additions: tuple[tuple[str, str], ...]
-) -> dict[str, str]:
+def surroundings(room: Path, request: RunRequest) -> dict[str, str]:
     """The environment of the run: that of this process, with every private place its own."""
     inherited = {
         key: value
         for key, value in os.environ.items()
         if key not in NOT_INHERITED and not key.startswith("XDG_")
     }
+    record = {} if request.record is None else {RECORD: str(request.record.absolute())}
     return {
         **inherited,
-        "HOME": str(home),
-        "TMPDIR": str(temporary),
+        "HOME": str(room / "home"),
+        "TMPDIR": str(room / "tmp"),
         # What was printed before a hard end has to be there to be shown.
         "PYTHONUNBUFFERED": "1",
-        **dict(additions),
+        **record,
+        **dict(request.environment),
     }
 
 
-def watch(process: subprocess.Popen[bytes], request: RunRequest) -> RunResult:
-    """Reads both streams until the script ends or its time is up; then ends what is left of it."""
+def watch(
+    process: subprocess.Popen[bytes], request: RunRequest, family: Family, disk: DiskWatch
+) -> RunResult:
+    """Reads both streams until the script ends or is at a limit; then ends what is left of it."""
     began = time.monotonic()
     deadline = began + request.time_limit_s
-    timed_out = False
+    memory = MemoryWatch(family, request.memory_limit_mb)
+    stopped: Ending | None = None
     with contextlib.closing(Streams(process, request.output_limit)) as streams:
         try:
-            while not has_ended(process) and not timed_out:
+            while not has_ended(process) and stopped is None:
                 streams.read(POLL_S)
-                timed_out = time.monotonic() > deadline
+                if time.monotonic() > deadline:
+                    stopped = Ending.TIMED_OUT
+                elif memory.is_exceeded():
+                    stopped = Ending.OUT_OF_MEMORY
+                elif disk.is_exceeded():
+                    stopped = Ending.OUT_OF_DISK
             elapsed = time.monotonic() - began
         finally:
-            end_group(process)
+            family.end()
         streams.drain(GRACE_S)
     status = process.returncode
-    ended_by_itself = Ending.SIGNALLED if status < 0 else Ending.EXITED
-    ending = Ending.TIMED_OUT if timed_out else ended_by_itself
+    ending = stopped or (Ending.SIGNALLED if status < 0 else Ending.EXITED)
+    unlimited = request.memory_limit_mb is not None and not family.known
     return RunResult(
         ending=ending,
         elapsed_s=elapsed,
@@ -208,6 +232,10 @@ def watch(process: subprocess.Popen[bytes], request: RunRequest) -> RunResult:
         stdout=streams.stdout.text(),
         stderr=streams.stderr.text(),
         dropped=streams.stdout.dropped + streams.stderr.dropped,
+        peak_memory_mb=memory.peak_mb if family.known else None,
+        disk_mb=None if request.disk_limit_mb is None else disk.grown_mb,
+        room=str(disk.room),
+        notes=(NO_MEMORY_LIMIT,) if unlimited else (),
     )
 
 
@@ -217,58 +245,3 @@ def has_ended(process: subprocess.Popen[bytes]) -> bool:
         how = os.WEXITED | os.WNOHANG | os.WNOWAIT
         return os.waitid(os.P_PID, process.pid, how) is not None
     return process.poll() is not None
-
-
-def end_group(process: subprocess.Popen[bytes]) -> None:
-    """Ends the script and all that it started in its process group, whether or not it still runs.
-
-    The script is waited for afterwards only: until then its number, which is that of the group,
-    is given to nobody else, so this meets processes of this run and no others.
-    """
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-class Streams:
-    """The two output pipes of a process, read without ever waiting longer than asked.
-
-    A descendant that left the process group can hold a pipe open for ever, so the end of the
-    stream is not what reading stops at.
-    """
-
-    def __init__(self, process: subprocess.Popen[bytes], limit: int) -> None:
-        self.stdout = Kept(limit)
-        self.stderr = Kept(limit)
-        self.selector = selectors.DefaultSelector()
-        self.pipes: list[IO[bytes]] = []
-        for pipe, kept in ((process.stdout, self.stdout), (process.stderr, self.stderr)):
-            if pipe is not None:
-                os.set_blocking(pipe.fileno(), False)
-                self.selector.register(pipe, selectors.EVENT_READ, kept)
-                self.pipes.append(pipe)
-
-    def read(self, timeout_s: float) -> bool:
-        """Takes what is there, and tells whether there was anything."""
-        if not self.selector.get_map():
-            time.sleep(timeout_s)
-            return False
-        ready = self.selector.select(timeout_s)
-        for key, _ in ready:
-            data = os.read(key.fd, CHUNK)
-            if data:
-                key.data.add(data)
-            else:
-                self.selector.unregister(key.fileobj)
-        return bool(ready)
-
-    def drain(self, limit_s: float) -> None:
-        deadline = time.monotonic() + limit_s
-        while self.selector.get_map() and time.monotonic() < deadline:
-            if not self.read(POLL_S):
-                return
-
-    def close(self) -> None:
-        self.selector.close()
-        for pipe in self.pipes:
-            pipe.close()
