@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Verdict(str, Enum):
     """What the evidence says. What cannot be shown is inconclusive, never a pass."""
 
-    PASS = "pass"
+    PASS = "pass"  # noqa: S105
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
 
