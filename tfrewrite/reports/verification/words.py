@@ -1,0 +1,224 @@
+"""Verdicts, numbers and times in the words that all reports on verifications share."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+
+from tfrewrite.model import Contract
+from tfrewrite.reports.summary import listed, plural
+from tfrewrite.verify.model import (
+    Change,
+    Compared,
+    Growth,
+    Numerics,
+    Ratio,
+    Speed,
+    TimedRun,
+    Verdict,
+    Verification,
+    Version,
+)
+
+VERSIONS = (Version.ORIGINAL, Version.REWRITTEN)
+
+PROMISES = {
+    Contract.EXACT: "every observed value is the same, bit for bit",
+    Contract.ROUNDING: "the same mathematics; only floating-point rounding may differ",
+    Contract.SHIFTED: "the same weights; a reported value is read at another moment of the step",
+    Contract.RESAMPLED: "random draws come from elsewhere; equal in distribution only",
+    Contract.PRECISION: "another numeric precision, on purpose",
+}
+_STRONGEST_FIRST = list(Contract)
+
+
+def overall(verifications: Sequence[Verification]) -> Verdict:
+    """The worst verdict. Where nothing was verified, nothing was shown."""
+    verdicts = {one.verdict for one in verifications}
+    if Verdict.FAIL in verdicts:
+        return Verdict.FAIL
+    return Verdict.PASS if verdicts == {Verdict.PASS} else Verdict.INCONCLUSIVE
+
+
+def total(verifications: Sequence[Verification]) -> str:
+    """How many of each verdict, and how long it took."""
+    counts = Counter(one.verdict for one in verifications)
+    elapsed = math.fsum(one.elapsed_s for one in verifications if math.isfinite(one.elapsed_s))
+    parts = [
+        plural(counts[Verdict.PASS], "pass", "passes") if counts[Verdict.PASS] else "",
+        plural(counts[Verdict.FAIL], "failure") if counts[Verdict.FAIL] else "",
+        f"{counts[Verdict.INCONCLUSIVE]:,} inconclusive" if counts[Verdict.INCONCLUSIVE] else "",
+    ]
+    scripts = plural(len(verifications), "script")
+    return f"{listed(parts) or 'nothing verified'} in {scripts} ({seconds(elapsed)})"
+
+
+def outcome(change: Change, verification: Verification) -> str:
+    """What became of the promise of one rewrite, when all of them were verified together."""
+    numerics = verification.numerics
+    if numerics is None or numerics.verdict is Verdict.INCONCLUSIVE:
+        return "not shown"
+    if numerics.verdict is Verdict.FAIL:
+        return "broken" if len(verification.subject.changes) == 1 else "broken by these together"
+    identical = all(one.identical for one in numerics.compared)
+    judged, promised = map(_STRONGEST_FIRST.index, (numerics.contract, change.contract))
+    if promised >= judged or (identical and numerics.compared):
+        return "kept"
+    return f"kept, judged as {numerics.contract.value}"
+
+
+def closeness(numerics: Numerics) -> str:
+    """How far apart the versions are, in one phrase."""
+    if numerics.compared and all(one.identical for one in numerics.compared):
+        return "identical, bit for bit"
+    if not numerics.compared:
+        return "nothing was compared"
+    return f"at most {times(numerics.worst_ratio)} the distance allowed"
+
+
+def extent(numerics: Numerics) -> str:
+    """What was compared, over how much of the script."""
+    seen = "to the script's own end" if numerics.whole else "then the loops were ended"
+    parts = [
+        plural(len(numerics.compared), "observable"),
+        f"{plural(numerics.steps, 'step')}, {seen}",
+        plural(numerics.seeds, "seed"),
+    ]
+    return "; ".join(parts)
+
+
+def worst_first(compared: Sequence[Compared]) -> list[Compared]:
+    """Those that fail first, then by distance; what is not a number is worse than any."""
+    order = [Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS]
+
+    def key(one: Compared) -> tuple[int, float, bool]:
+        worst = math.inf if math.isnan(one.worst_ratio) else one.worst_ratio
+        return order.index(one.verdict), -worst, one.identical
+
+    return sorted(compared, key=key)
+
+
+def ratios(speed: Speed) -> list[tuple[str, Ratio]]:
+    """The ratios that there are, each with its name."""
+    named = (
+        ("steady state", speed.steady),
+        ("first step", speed.first_step),
+        ("start-up", speed.start_up),
+        ("whole run", speed.whole),
+        ("control", speed.control),
+    )
+    return [(name, ratio) for name, ratio in named if ratio is not None]
+
+
+def steady_step(run: TimedRun) -> float:
+    """The median step of one process, the first step left out where there are others."""
+    steps = [step for step in run.steps_s[1:] or run.steps_s if math.isfinite(step)]
+    return median(steps) if steps else math.nan
+
+
+def typical(speed: Speed, name: str, version: Version) -> float:
+    """The median over the processes of one version; not a number where there is none."""
+    quantities = {
+        "steady state": steady_step,
+        "first step": lambda run: run.first_step_s,
+        "start-up": lambda run: run.start_up_s,
+        "whole run": lambda run: run.whole_s,
+        "peak memory": lambda run: run.peak_memory_mb,
+    }
+    if name not in quantities:
+        return math.nan
+    found = [quantities[name](run) for run in speed.runs if run.version is version]
+    finite = [value for value in found if math.isfinite(value)]
+    return median(finite) if finite else math.nan
+
+
+def grown(verification: Verification, version: Version) -> Growth | None:
+    return next((one for one in verification.growth if one.version is version), None)
+
+
+def number(value: float) -> str:
+    """Three significant digits."""
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    size = abs(value)
+    if size and not 1e-3 <= size < 1e6:
+        return f"{value:.2e}"
+    if size >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def times(value: float) -> str:
+    if math.isinf(value):
+        return "infinitely many times"
+    if math.isnan(value):
+        return "an unknown multiple of"
+    return f"{number(value)} times"
+
+
+def factor(value: float) -> str:
+    """A ratio of times; more digits near 1, where they matter."""
+    if not math.isfinite(value) or not 0.01 <= abs(value) < 1000:
+        return number(value)
+    return f"{value:.3f}" if 0.9 <= value < 1.1 else f"{value:.2f}"
+
+
+def interval(ratio: Ratio) -> str:
+    ends = (ratio.low, ratio.high)
+    if all(0.9 <= end < 1.1 for end in ends) or not all(0.01 <= end < 1000 for end in ends):
+        return f"{factor(ratio.low)} to {factor(ratio.high)}"
+    return f"{ratio.low:.2f} to {ratio.high:.2f}"
+
+
+def seconds(value: float) -> str:
+    """A duration in the unit that suits it."""
+    if not math.isfinite(value):
+        return "unknown"
+    size = abs(value)
+    for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms"), (120.0, 1.0, "s")):
+        if size < limit:
+            return f"{_short(value * scale)} {unit}"
+    if size < 3600:
+        minutes, rest = divmod(round(value), 60)
+        return f"{minutes} min {rest:02} s"
+    return f"{value / 3600:,.1f} h" if size < 3.6e9 else f"{value:.2e} s"
+
+
+def _short(value: float) -> str:
+    """Three digits without an exponent for what lies below 1000, so that columns are calm."""
+    size = abs(value)
+    return f"{value:.0f}" if size >= 100 else f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+
+
+def memory(megabytes: float) -> str:
+    if not math.isfinite(megabytes):
+        return "unknown"
+    if abs(megabytes) >= 1e7:
+        return f"{megabytes:.2e} MB"
+    return f"{megabytes / 1000:.2f} GB" if abs(megabytes) >= 1000 else f"{megabytes:.0f} MB"
+
+
+def slope(value: float) -> str:
+    """A step-time slope, as percent of the median step in 1,000 steps."""
+    if not math.isfinite(value):
+        return "unknown"
+    return f"{value * 100:+,.1f}%" if abs(value) < 1e4 else f"{value * 100:+.2e}%"
+
+
+def nodes(counts: Sequence[int]) -> str:
+    """How the number of graph nodes went, from the first step to the last."""
+    if not counts:
+        return "none recorded"
+    first, last = counts[0], counts[-1]
+    return f"{last:,}, constant" if first == last else f"{first:,} to {last:,}"
+
+
+def clipped(text: str, limit: int) -> str:
+    """The text, or its beginning and how much there was of it."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}... ({len(text) - limit:,} more characters)"
