@@ -108,7 +108,7 @@ def divergence(identity: str, title: str, points: Sequence[Point]) -> str:
         body.extend(_curve(one, across, up))
     beyond = [(p.step, p.distance) for p in points if not p.distance <= p.allowed]
     for x, y in _thinned(beyond):
-        body.append(_dot(across.place(x), up.place(y), "beyond"))
+        body.append(_dot(across.place(x), up.place(y), "beyond", 2.6))
     if not points:
         body.append(_nothing())
     legend = [("allowed", "allowed"), ("distance", "distance")]
@@ -120,7 +120,7 @@ def divergence(identity: str, title: str, points: Sequence[Point]) -> str:
 def intervals(identity: str, title: str, rows: Sequence[tuple[str, Ratio]]) -> str:
     """Ratios with their intervals beside each other; the line at 1 is where nothing changed."""
     height = TOP + 30.0 * max(len(rows), 1) + BOTTOM
-    left, right = 104.0, WIDTH - 64.0
+    left, right = 104.0, WIDTH - 78.0
     across = _ratios_axis([end for _, ratio in rows for end in _ends(ratio)], left, right)
     bottom = height - BOTTOM
     body = [
@@ -136,12 +136,13 @@ def intervals(identity: str, title: str, rows: Sequence[tuple[str, Ratio]]) -> s
     for index, (name, ratio) in enumerate(rows):
         y = TOP + 30.0 * index + 15
         style = "control" if name == "control" else "ratio"
+        value = "unknown" if math.isnan(ratio.value) else words.factor(ratio.value)
         low, high = (across.place(end) for end in _ends(ratio))
         body.append(_text(left - 10, y + 4, name, "end"))
         body.append(_line(low, y, high, y, f"{style} range"))
         if not math.isnan(ratio.value):
             body.append(_dot(across.place(ratio.value), y, style, 4.5))
-        body.append(_text(WIDTH - 4, y + 4, words.factor(ratio.value), "end", "value"))
+        body.append(_text(WIDTH - 4, y + 4, value, "end", "value"))
     if not rows:
         body.append(_nothing())
     text = "; ".join(
@@ -309,14 +310,19 @@ def _linear(lowest: float, highest: float, *, from_zero: bool) -> Axis:
 
 
 def _logarithmic(values: Sequence[float]) -> Axis:
-    """Zero has a place of its own below, the infinite one above."""
+    """Zero has a place of its own below, what is infinite or not a number one above."""
     positive = [min(max(y, SMALLEST), LARGEST) for y in values if 0 < y < math.inf]
     low = math.floor(math.log10(min(positive, default=1e-8)))
     high = math.ceil(math.log10(max(positive, default=1.0)))
     low, high = (low, high) if high - low >= 2 else (low - 1, low + 1)
-    zero, infinite = any(y == 0 for y in values), any(y == math.inf for y in values)
+    zero = any(y == 0 for y in values)
+    beyond = "/".join(
+        name
+        for name, holds in (("inf", math.isinf), ("NaN", math.isnan))
+        if any(holds(y) for y in values)
+    )
     bottom = PLOT_BOTTOM - (BAND if zero else 0)
-    top = TOP + (BAND if infinite else 0)
+    top = TOP + (BAND if beyond else 0)
 
     def place(value: float) -> float:
         if value == 0:
@@ -329,7 +335,7 @@ def _logarithmic(values: Sequence[float]) -> Axis:
     every = max(1, math.ceil((high - low) / 5))
     ticks = [(10.0**power, f"1e{power}") for power in range(low, high + 1, every)]
     ticks += [(0.0, "0")] if zero else []
-    ticks += [(math.inf, "infinite")] if infinite else []
+    ticks += [(math.inf, beyond)] if beyond else []
     return Axis(place, tuple((value, {"1e0": "1"}.get(label, label)) for value, label in ticks))
 
 

@@ -79,7 +79,9 @@ def _template() -> Template:
 
 def _shown(value: object) -> object:
     """Every value on its way into the page, before it is escaped."""
-    return value if isinstance(value, Markup) else printable(words.clipped(str(value), 20_000))
+    return (
+        value if isinstance(value, Markup) else printable(words.clipped(str(value), LONGEST_LINE))
+    )
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ class Subject:
 
     identity: str
     one: Verification
+    script: str
     facts: tuple[Fact, ...]
     changes: tuple[tuple[str, ...], ...]
     diff: tuple[Line, ...]
@@ -115,7 +118,7 @@ class Subject:
     observables_left_out: int
     environment: tuple[tuple[str, str], ...]
     runs: tuple[tuple[str, ...], ...]
-    samples: tuple[tuple[str, str], ...]
+    samples: tuple[tuple[str, Markup], ...]
     output: tuple[str, ...]
 
 
@@ -128,6 +131,7 @@ def _subject(identity: str, one: Verification) -> Subject:
     return Subject(
         identity=identity,
         one=one,
+        script=words.clipped(one.subject.script, LONGEST_NAME),
         facts=tuple(_facts(one)),
         changes=tuple(_changes(one)),
         diff=tuple(
@@ -183,7 +187,7 @@ def _facts(one: Verification) -> Iterator[Fact]:
         promise = words.PROMISES[numerics.contract]
         yield Fact("Contract", numerics.contract.value, promise)
         identical = numerics.compared and all(each.identical for each in numerics.compared)
-        value = "none" if identical else f"{words.number(numerics.worst_ratio)}\u00d7"
+        value = "none" if identical else _multiple(words.number(numerics.worst_ratio))
         detail = "identical, bit for bit" if identical else "of the distance allowed, at worst"
         if numerics.compared:
             yield Fact("Difference", value, detail, numerics.verdict.value)
@@ -193,7 +197,7 @@ def _facts(one: Verification) -> Iterator[Fact]:
             if ratio:
                 tone = speed.verdict.value if name == "steady state" else ""
                 detail = f"as fast; 95% interval {words.interval(ratio)}"
-                yield Fact(title, f"{words.factor(ratio.value)}\u00d7", detail, tone)
+                yield Fact(title, _multiple(words.factor(ratio.value)), detail, tone)
     grown = [words.grown(one, version) for version in words.VERSIONS]
     if grown[0] and grown[1]:
         before, after = grown[0].peak_memory_mb, grown[1].peak_memory_mb
@@ -202,6 +206,10 @@ def _facts(one: Verification) -> Iterator[Fact]:
         end = "to the script's own end" if numerics.whole else "then the loops were ended"
         seeds = "seed" if numerics.seeds == 1 else "seeds"
         yield Fact("Steps", f"{numerics.steps:,}", f"{numerics.seeds} {seeds}; {end}")
+
+
+def _multiple(number: str) -> str:
+    return f"{number}\u00d7" if number[-1].isdigit() else number
 
 
 def _changes(one: Verification) -> Iterator[tuple[str, ...]]:
@@ -280,7 +288,7 @@ def _above(runs: Sequence[TimedRun], top: float) -> str:
         (step, index, run.version.value)
         for run in runs
         for index, step in enumerate(run.steps_s, 1)
-        if step > top
+        if top < step < math.inf
     ]
     if not above:
         return ""
@@ -298,14 +306,11 @@ def _growth(one: Verification) -> Iterator[tuple[str, ...]]:
     if not any(both):
         return
 
-    def row(name: str, *values: str) -> tuple[str, ...]:
-        return name, *values
-
     def each(say: str) -> list[str]:
         return [_grown(growth, say) if growth else "" for growth in both]
 
     for say in ("step time in 1,000 steps", "graph nodes", "retraces", "peak memory"):
-        yield row(say, *each(say))
+        yield say, *each(say)
 
 
 def _grown(growth: Growth, say: str) -> str:
@@ -360,8 +365,9 @@ def _run(run: TimedRun) -> tuple[str, ...]:
     )
 
 
-def _samples(run: TimedRun) -> str:
+def _samples(run: TimedRun) -> Markup:
     """Milliseconds, as many as one may want to read; all of them are in the JSON report."""
     shown = " ".join(f"{step * 1e3:.4g}" for step in run.steps_s[:MOST_SAMPLES])
     left_out = len(run.steps_s) - MOST_SAMPLES
-    return f"{shown} ... and {left_out:,} more" if left_out > 0 else shown
+    more = f" ... and {left_out:,} more" if left_out > 0 else ""
+    return Markup(shown + more)  # noqa: S704 - numbers

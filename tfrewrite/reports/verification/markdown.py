@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from tfrewrite.reports.safe import printable
+from tfrewrite.reports.summary import plural
 from tfrewrite.reports.verification import words
 from tfrewrite.verify.model import Divergence, Speed, Verdict, Verification
 
@@ -190,7 +191,7 @@ def _that_fit(lines: Sequence[str], room: int) -> list[str]:
     for index, line in enumerate(lines):
         left -= 1 + min(len(line), LONGEST + 50) + 2 * line.count("`")
         if left < 0:
-            more = f"... {len(lines) - index:,} more lines, in the other reports"
+            more = f"... {plural(len(lines) - index, 'more line')}, in the other reports"
             return [*lines[:index], more]
     return list(lines)
 
@@ -208,5 +209,5 @@ def code(text: str) -> str:
 def _escaped(text: str) -> str:
     """A character that could mean anything in Markdown is given by its number."""
     return _MEANING.sub(
-        lambda found: f"&#{ord(found[0])};", printable(words.clipped(text, LONGEST))
+        lambda found: f"&#{ord(found[0])};", printable(words.clipped(text, LONGEST)).strip()
     )
