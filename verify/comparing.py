@@ -1,0 +1,303 @@
+"""Measures how far runs are apart: what the probe recorded, and what was printed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tfrewrite.verify import printed
+from tfrewrite.verify.model import Kind
+from tfrewrite.verify.runs import Laboratory, Observation
+
+KINDS = {
+    "fetched": Kind.FETCHED,
+    "read": Kind.READ,
+    "weights": Kind.WEIGHTS,
+    "initial": Kind.WEIGHTS,
+    "final": Kind.FINAL,
+    "file": Kind.FILE,
+    "other file": Kind.FILE,
+}
+RESULTS = frozenset({Kind.WEIGHTS, Kind.FINAL, Kind.PRINTED, Kind.FILE})
+"""What a script leaves behind; what it fetches or reads on the way is a means to that."""
+
+
+class ComparingError(Exception):
+    """The records could not be read."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One observable at one moment. Distances are in its unit, infinite where nothing fits."""
+
+    step: int
+    identical: bool
+    distance: float
+    noise: float
+    """Between two runs of the original."""
+    envelope: float
+    """Between the original and itself with its weights moved by one unit in the last place."""
+    scale: float
+    """The largest number of the observable."""
+    unit: float
+    """What rounding alone makes of it: a unit in the last place, of the type or as printed."""
+    drift: float = 0.0
+    drift_envelope: float = 0.0
+    ours: str = ""
+    theirs: str = ""
+    size: int = 1
+
+
+@dataclass(frozen=True)
+class Series:
+    """One observable over the run of both versions."""
+
+    name: str
+    kind: Kind
+    raw_kind: str
+    points: tuple[Measured, ...]
+    counts: tuple[int, int]
+    early: tuple[Measured, ...] | None = None
+    """The rewritten version beside what the original would have read before its update."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All observables, and those that only one version has."""
+
+    series: tuple[Series, ...]
+    only_original: tuple[tuple[str, str], ...] = ()
+    only_rewritten: tuple[tuple[str, str], ...] = ()
+    other_text: str = ""
+    """The first line that says something else, in words."""
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def is_identical(self) -> bool:
+        return not (self.only_original or self.only_rewritten or self.other_text) and all(
+            one.counts[0] == one.counts[1] and all(point.identical for point in one.points)
+            for one in self.series
+        )
+
+
+def compare(
+    laboratory: Laboratory,
+    original: Observation,
+    rewritten: Observation,
+    *,
+    again: Sequence[Observation] = (),
+    nudged: Sequence[Observation] = (),
+    before: Observation | None = None,
+) -> Comparison:
+    """`again` are more runs of the original, `nudged` those with moved weights."""
+    answer = _measured(laboratory, original, rewritten, again, nudged, before)
+    series = [_series(one) for one in answer["series"]]
+    texts = _texts(original, rewritten, again, nudged)
+    text_series = [one for each in texts for one in each.series]
+    other_text = next((one.other for one in texts if one.other), "")
+    return Comparison(
+        (*series, *text_series),
+        tuple((kind, name) for kind, name in answer["only_original"]),
+        tuple((kind, name) for kind, name in answer["only_rewritten"]),
+        other_text,
+        tuple(note for one in texts for note in one.notes),
+    )
+
+
+def _measured(
+    laboratory: Laboratory,
+    original: Observation,
+    rewritten: Observation,
+    again: Sequence[Observation],
+    nudged: Sequence[Observation],
+    before: Observation | None,
+) -> Mapping[str, Any]:
+    asked, answer = laboratory.file("compare.json"), laboratory.file("compared.json")
+    asked.write_text(
+        json.dumps({
+            "original": str(original.folder),
+            "rewritten": str(rewritten.folder),
+            "again": [str(one.folder) for one in again],
+            "nudged": [str(one.folder) for one in nudged],
+            "before": str(before.folder) if before else None,
+        })
+    )
+    result = laboratory.compute("compare.py", str(asked), str(answer))
+    if not result.succeeded:
+        raise ComparingError(f"the records {result.describe()}: {result.stderr[-2000:]}")
+    found = json.loads(answer.read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def _series(found: Mapping[str, Any]) -> Series:
+    early = found.get("shifted")
+    return Series(
+        found["name"],
+        KINDS[found["kind"]],
+        found["kind"],
+        tuple(_point(one) for one in found["points"]),
+        (found["counts"][0], found["counts"][1]),
+        None if early is None else tuple(_point(one) for one in early["points"]),
+    )
+
+
+def _point(found: Mapping[str, Any]) -> Measured:
+    distance = _number(found.get("distance"))
+    scale = found.get("scale", 0.0)
+    return Measured(
+        step=found["step"],
+        identical=found.get("identical", distance == 0.0),
+        distance=distance,
+        noise=_number(found.get("noise", 0.0)),
+        envelope=_number(found.get("envelope", 0.0)),
+        scale=scale,
+        unit=scale * found.get("ulp", 0.0),
+        drift=_number(found.get("drift", 0.0)),
+        drift_envelope=_number(found.get("drift_envelope", 0.0)),
+        ours=found.get("shown", ""),
+        theirs=found.get("other", found.get("shown", "")),
+        size=found.get("size", 1),
+    )
+
+
+def _number(value: float | None) -> float:
+    return math.inf if value is None else value
+
+
+# What was printed, and texts that were written to files.
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The numbers of one text in all runs."""
+
+    series: tuple[Series, ...] = ()
+    other: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def _texts(
+    original: Observation,
+    rewritten: Observation,
+    again: Sequence[Observation],
+    nudged: Sequence[Observation],
+) -> list[Texts]:
+    found = [
+        _text(
+            "standard output",
+            Kind.PRINTED,
+            original.printed,
+            rewritten.printed,
+            [one.printed for one in again],
+            [one.printed for one in nudged],
+        )
+    ]
+    ours, theirs = _files(original), _files(rewritten)
+    for name in sorted({*ours, *theirs}):
+        if name not in ours or name not in theirs:
+            which = "the original" if name in ours else "the rewritten version"
+            found.append(Texts(other=f"only {which} writes the file {name}"))
+            continue
+        found.append(
+            _text(
+                name,
+                Kind.FILE,
+                ours[name],
+                theirs[name],
+                [_files(one).get(name, "") for one in again],
+                [_files(one).get(name, "") for one in nudged],
+            )
+        )
+    return found
+
+
+def _files(observation: Observation) -> dict[str, str]:
+    folder = observation.folder / "files"
+    if not folder.is_dir():
+        return {}
+    return {path.name: path.read_text(errors="replace") for path in sorted(folder.iterdir())}
+
+
+def _text(
+    where: str, kind: Kind, ours: str, theirs: str, again: list[str], nudged: list[str]
+) -> Texts:
+    mine, other = printed.lines(ours), printed.lines(theirs)
+    same = [printed.lines(text) for text in again]
+    moved = [printed.lines(text) for text in nudged]
+    notes: list[str] = []
+    unstable = {
+        line.says for run in same if not printed.same_shape(mine, run) for line in _odd(mine, run)
+    }
+    if unstable:
+        notes.append(f"{where}: lines that differ between runs of the original are not compared")
+        mine = [line for line in mine if line.says not in unstable]
+        other = [line for line in other if line.says not in unstable]
+        same = [[line for line in run if line.says not in unstable] for run in same]
+        moved = [[line for line in run if line.says not in unstable] for run in moved]
+    if not printed.same_shape(mine, other):
+        return Texts(other=_first_other(where, mine, other), notes=tuple(notes))
+    same = [run for run in same if printed.same_shape(mine, run)]
+    moved = [run for run in moved if printed.same_shape(mine, run)]
+    series: dict[str, list[Measured]] = {}
+    for place, (line, its) in enumerate(zip(mine, other, strict=True)):
+        for index, (number, theirs_number) in enumerate(
+            zip(line.numbers, its.numbers, strict=True)
+        ):
+            series.setdefault(f"{where}: {line.says} [{index + 1}]", []).append(
+                _printed_point(
+                    number,
+                    theirs_number,
+                    [run[place].numbers[index] for run in same],
+                    [run[place].numbers[index] for run in moved],
+                )
+            )
+    return Texts(
+        tuple(
+            Series(name, kind, "printed", tuple(points), (len(points), len(points)))
+            for name, points in series.items()
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _odd(mine: list[printed.Line], run: list[printed.Line]) -> list[printed.Line]:
+    ours, theirs = {line.says for line in mine}, {line.says for line in run}
+    return [line for line in (*mine, *run) if line.says not in ours & theirs]
+
+
+def _first_other(where: str, mine: list[printed.Line], other: list[printed.Line]) -> str:
+    for one, its in zip(mine, other, strict=False):
+        if one.says != its.says:
+            return f"{where}, line {one.number}: {its.text!r} instead of {one.text!r}"
+    if len(mine) > len(other):
+        return f"{where}: ends before line {mine[len(other)].number}: {mine[len(other)].text!r}"
+    return f"{where}: goes on with {other[len(mine)].text!r} where the original ends"
+
+
+def _printed_point(
+    number: printed.Printed,
+    other: printed.Printed,
+    again: list[printed.Printed],
+    nudged: list[printed.Printed],
+) -> Measured:
+    def apart(one: printed.Printed) -> float:
+        if one.text == number.text:
+            return 0.0
+        gap = abs(one.value - number.value)
+        return gap if math.isfinite(gap) else math.inf
+
+    return Measured(
+        step=number.line,
+        identical=number.text == other.text,
+        distance=apart(other),
+        noise=max(map(apart, again), default=0.0),
+        envelope=max(map(apart, nudged), default=0.0),
+        scale=abs(number.value) if math.isfinite(number.value) else 0.0,
+        unit=max(number.unit, other.unit),
+        ours=number.text,
+        theirs=other.text,
+    )

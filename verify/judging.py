@@ -1,0 +1,331 @@
+"""Holds what was measured to what was promised.
+
+`exact` is bit for bit. For `rounding` the original itself says how far rounding can take it: it was
+run again with its weights moved by one unit in the last place, and the rewritten version has to
+stay within a small multiple of what came of that, at every step and in every observable. Early
+steps tell most: later on a right and a wrong version may both be far away.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tfrewrite.model import Contract
+from tfrewrite.verify.comparing import Comparison, Series
+from tfrewrite.verify.model import Compared, Divergence, Kind, Numerics, Point, Verdict
+
+FACTOR = 8.0
+"""How many times the envelope a right rewrite may be away."""
+FLOOR = 16.0
+"""As is so many units in the last place, since an entry of the envelope can be zero by chance."""
+DRIFT_FLOOR = 2e-5
+"""The part by which two right versions may differ in how far weights have come."""
+NOISE_FACTOR = 2.0
+FEWEST_VALUES = 3
+LARGEST_DENOMINATOR = 2_000
+READS_LESS = frozenset({"TFR107", "TFR206"})
+"""Rules that make a script fetch or read less than before, on purpose."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What is held against the evidence. `reads_less` allows values to be read no more."""
+
+    contract: Contract
+    reads_less: bool = False
+
+    @property
+    def weights_are_exact(self) -> bool:
+        return self.contract in {Contract.EXACT, Contract.SHIFTED}
+
+
+def judge(comparison: Comparison, promise: Promise) -> Numerics:
+    """The verdict on the numbers, with its reason in one sentence."""
+    rounded = not _weights_identical(comparison)
+    compared = tuple(_judged(one, promise, rounded=rounded) for one in comparison.series)
+    verdict, reason, broken = _overall(comparison, compared, promise)
+    notes = [*comparison.notes, *_read_by_one(comparison)]
+    return Numerics(
+        verdict=verdict,
+        contract=promise.contract,
+        reason=reason,
+        worst_ratio=max((one.worst_ratio for one in compared), default=0.0),
+        divergence=broken,
+        compared=compared,
+        notes=tuple(notes),
+    )
+
+
+def _weights_identical(comparison: Comparison) -> bool:
+    kinds = {Kind.WEIGHTS, Kind.FINAL}
+    return all(
+        point.identical for one in comparison.series if one.kind in kinds for point in one.points
+    )
+
+
+# One observable.
+
+
+def _judged(series: Series, promise: Promise, *, rounded: bool) -> Compared:
+    if series.raw_kind == "other file" and promise.contract is not Contract.EXACT:
+        return Compared(series.name, series.kind, (), Verdict.PASS, 0.0, "not compared: no numbers")
+    if promise.weights_are_exact:
+        return _held_to_the_bit(series, promise)
+    return _held_to_the_envelope(series, rounded=rounded)
+
+
+def _held_to_the_bit(series: Series, promise: Promise) -> Compared:
+    noise = list(_largest_so_far(point.noise for point in series.points))
+    points = tuple(
+        Point(one.step, one.distance, NOISE_FACTOR * limit, one.identical)
+        for one, limit in zip(series.points, noise, strict=True)
+    )
+    found = Compared(series.name, series.kind, points, Verdict.PASS, 0.0)
+    if found.identical:
+        return found
+    if promise.contract is Contract.SHIFTED and series.kind not in {Kind.WEIGHTS, Kind.FINAL}:
+        return _held_to_the_value_before(found, series)
+    worst = max(_ratio(point.distance, point.allowed) for point in points if not point.identical)
+    if worst <= 1.0:
+        note = "differs between runs of the original, too: nothing can be shown bit for bit"
+        return replace(found, verdict=Verdict.INCONCLUSIVE, worst_ratio=worst, note=note)
+    return replace(found, verdict=Verdict.FAIL, worst_ratio=math.inf)
+
+
+def _held_to_the_value_before(found: Compared, series: Series) -> Compared:
+    """A reported value may be that of before the update, where this is what was announced."""
+    if series.kind is Kind.PRINTED:
+        note = "made from values that are read at another moment"
+        return replace(found, worst_ratio=0.0, note=note)
+    if not series.early or len(series.early) != len(series.points):
+        return replace(found, verdict=Verdict.FAIL, worst_ratio=math.inf)
+    points = tuple(
+        Point(one.step, one.distance, FLOOR * one.unit, one.distance == 0.0) for one in series.early
+    )
+    worst = max(_ratio(point.distance, point.allowed) for point in points)
+    verdict = Verdict.PASS if worst <= 1.0 else Verdict.FAIL
+    note = "is what the original would have read before the update of the same step"
+    return replace(
+        found, points=points, verdict=verdict, worst_ratio=worst, note=note if worst <= 1.0 else ""
+    )
+
+
+def _held_to_the_envelope(series: Series, *, rounded: bool) -> Compared:
+    quantum = _quantum(series) if rounded else 0.0
+    envelope = _largest_so_far(max(point.envelope, point.noise) for point in series.points)
+    scales = _largest_so_far(point.unit for point in series.points)
+    points = tuple(
+        Point(
+            one.step,
+            one.distance,
+            max(FACTOR * max(limit, 0.0), FLOOR * _floor(series, unit), quantum),
+            one.identical,
+        )
+        for one, limit, unit in zip(series.points, envelope, scales, strict=True)
+    )
+    ratios = [_ratio(point.distance, point.allowed) for point in points]
+    drifts = _drift_ratios(series)
+    worst = max([*ratios, *drifts], default=0.0)
+    verdict = Verdict.PASS if worst <= 1.0 else Verdict.FAIL
+    note = ""
+    if verdict is Verdict.FAIL and max(ratios, default=0.0) <= 1.0:
+        far = max(point.drift for point in series.points)
+        note = f"the weights go {far:.2%} further or less far than those of the original"
+    return Compared(series.name, series.kind, points, verdict, worst, note)
+
+
+def _floor(series: Series, unit: float) -> float:
+    """As printed, rounding moves a number by one in its last place at most."""
+    return unit / FLOOR * 1.01 if series.raw_kind == "printed" else unit
+
+
+def _drift_ratios(series: Series) -> list[float]:
+    limits = _largest_so_far(point.drift_envelope for point in series.points)
+    return [
+        _ratio(point.drift, max(FACTOR * limit, DRIFT_FLOOR))
+        for point, limit in zip(series.points, limits, strict=True)
+    ]
+
+
+def _quantum(series: Series) -> float:
+    """What one example more or less makes of a share, such as an accuracy; 0 if it is none.
+
+    Once weights differ in their last place a single example may fall on the other side of a limit.
+    """
+    values = {point.scale for point in series.points}
+    if series.kind in {Kind.WEIGHTS, Kind.FINAL} or len(values) < FEWEST_VALUES:
+        return 0.0
+    if any(point.size > 1 for point in series.points) or max(values) > 1.0:
+        return 0.0
+    slack = max(max(point.unit for point in series.points), 1e-6)
+    for denominator in range(2, LARGEST_DENOMINATOR):
+        if 2 * denominator * slack > 0.1:
+            return 0.0
+        if all(abs(one * denominator - round(one * denominator)) <= denominator * slack
+               for one in values):  # fmt: skip
+            return 1.01 / denominator
+    return 0.0
+
+
+def _ratio(distance: float, allowed: float) -> float:
+    if distance == 0.0:
+        return 0.0
+    if allowed == 0.0 or math.isinf(distance):
+        return math.inf
+    return distance / allowed
+
+
+def _largest_so_far(values: Iterable[float]) -> Iterator[float]:
+    largest = 0.0
+    for value in values:
+        largest = max(largest, value)
+        yield largest
+
+
+# All of them.
+
+
+def _overall(
+    comparison: Comparison, compared: Sequence[Compared], promise: Promise
+) -> tuple[Verdict, str, Divergence | None]:
+    if promise.contract is not Contract.PRECISION:
+        moved = _moved_at_the_start(comparison)
+        if moved:
+            return Verdict.INCONCLUSIVE, moved, None
+    broken = _first_divergence(comparison, compared)
+    if broken is not None:
+        return Verdict.FAIL, _in_words(broken), broken
+    for failed in (_missing(comparison), comparison.other_text):
+        if failed:
+            return Verdict.FAIL, failed, None
+    if not promise.reads_less:
+        less = _read_less(comparison)
+        if less:
+            return Verdict.INCONCLUSIVE, less, None
+    unsure = [one for one in compared if one.verdict is Verdict.INCONCLUSIVE]
+    if unsure:
+        return Verdict.INCONCLUSIVE, f"{unsure[0].name} {unsure[0].note}", None
+    if not any(one.points for one in compared):
+        return Verdict.INCONCLUSIVE, "nothing was seen that could be compared", None
+    return Verdict.PASS, _what_passed(comparison, compared, promise), None
+
+
+def _moved_at_the_start(comparison: Comparison) -> str:
+    for one in comparison.series:
+        for point in one.points:
+            if one.raw_kind == "initial" and point.distance > max(
+                FLOOR * point.unit, NOISE_FACTOR * point.noise
+            ):
+                return (
+                    f"the random stream changed: {one.name} begins with other values in the "
+                    "rewritten version"
+                )
+    return ""
+
+
+def _first_divergence(
+    comparison: Comparison, compared: Sequence[Compared]
+) -> Divergence | None:
+    """The first by step; what is printed has no step, and is named only if nothing else is."""
+    found: list[tuple[int, int, Divergence]] = []
+    for series, judged in zip(comparison.series, compared, strict=True):
+        if judged.verdict is not Verdict.FAIL:
+            continue
+        steps = series.kind in {Kind.WEIGHTS, Kind.FETCHED, Kind.READ}
+        place = _first_place(series, judged)
+        point = series.points[place] if series.points else None
+        divergence = Divergence(
+            observable=judged.name,
+            kind=judged.kind,
+            step=point.step if point and steps else 0,
+            original=point.ours if point else "",
+            rewritten=point.theirs if point else "",
+            ratio=judged.worst_ratio,
+        )
+        found.append((0 if steps else 1, divergence.step, divergence))
+    return min(found, key=lambda one: one[:2])[2] if found else None
+
+
+def _first_place(series: Series, judged: Compared) -> int:
+    over = [
+        place
+        for place, point in enumerate(judged.points)
+        if _ratio(point.distance, point.allowed) > 1.0 and place < len(series.points)
+    ]
+    if over:
+        return over[0]
+    drifts = _drift_ratios(series)
+    return next((place for place, ratio in enumerate(drifts) if ratio > 1.0), 0)
+
+
+def _in_words(broken: Divergence) -> str:
+    where = f"at step {broken.step}, " if broken.step else ""
+    values = f": {broken.original} became {broken.rewritten}" if broken.original else ""
+    what = {
+        Kind.FETCHED: "the value fetched from",
+        Kind.READ: "a value read as",
+        Kind.WEIGHTS: "the weights",
+        Kind.FINAL: "the weights at the end,",
+        Kind.PRINTED: "what is printed in",
+        Kind.FILE: "what is written to",
+    }[broken.kind]
+    return f"{where}{what} {broken.observable} differs beyond what is promised{values}"
+
+
+def _missing(comparison: Comparison) -> str:
+    for kind, name in comparison.only_original:
+        if kind in {"weights", "final", "initial", "file", "other file"}:
+            return f"only the original has {_noun(kind)} {name}"
+    for one in comparison.series:
+        ours, theirs = one.counts
+        if ours != theirs and one.kind is Kind.WEIGHTS:
+            return f"the rewritten version makes {theirs} steps with {one.name}, the original {ours}"
+    for kind, name in comparison.only_rewritten:
+        if kind in {"weights", "final", "file", "other file"}:
+            return f"only the rewritten version has {_noun(kind)} {name}"
+    return ""
+
+
+def _noun(kind: str) -> str:
+    return "the file" if "file" in kind else "the variable"
+
+
+def _read_less(comparison: Comparison) -> str:
+    ours, theirs = _counts(comparison.only_original), _counts(comparison.only_rewritten)
+    for key in ours:
+        name = f"{key[1]} is {'fetched' if key[0] == 'fetched' else 'read'}"
+        if key in theirs:
+            return f"{name} another number of times by the rewritten version"
+        return f"{name} by the original only"
+    return ""
+
+
+def _read_by_one(comparison: Comparison) -> Iterator[str]:
+    for kind, name in comparison.only_rewritten:
+        if kind in {"fetched", "read"} and (kind, name) not in comparison.only_original:
+            yield f"{name} is {kind} by the rewritten version only"
+
+
+def _counts(keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    return {key: 1 for key in keys if key[0] in {"fetched", "read"}}
+
+
+def _what_passed(
+    comparison: Comparison, compared: Sequence[Compared], promise: Promise
+) -> str:
+    points = sum(len(one.points) for one in compared)
+    count = f"{points:,} values of {len(compared):,} observables"
+    if comparison.is_identical:
+        return f"all {count} are the same bit for bit"
+    if promise.contract is Contract.SHIFTED:
+        return f"the weights are the same bit for bit, and of {count} the rest is as announced"
+    identical = sum(point.identical for one in compared for point in one.points)
+    worst = max(one.worst_ratio for one in compared)
+    return (
+        f"of {count} {identical:,} are the same bit for bit; the others are within "
+        f"{worst:.0%} of what rounding may make of them"
+    )
+
+

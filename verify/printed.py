@@ -1,0 +1,84 @@
+"""Reads what a script prints as series of numbers: lines that say the same, time after time.
+
+Times, dates, durations and addresses are no results; a number that differs between two runs of the
+same script is none that can be compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf)\b")
+_UNIT = r"(?:s|secs?|seconds?|ms|milliseconds?|us|µs|min|mins|minutes?|h|hrs?|hours?)"
+_PER = r"(?:it|its|steps?|batch(?:es)?|examples?|samples?|images?|imgs?|words?|tokens?|frames?)"
+TIMES = re.compile(
+    rf"""\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?        # a date
+      | \b\d{{1,2}}:\d\d(?::\d\d(?:\.\d+)?)?\b                          # a time of the day
+      | \b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w*,?\s+\w+\s+\d+[\s\d:]*      # a date in words
+      | 0x[0-9a-fA-F]+                                                  # an address
+      | \d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*{_UNIT}\s*/\s*(?:step|batch|epoch|iter|it|sample)\w*
+      | \d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*{_PER}\s*(?:/|per)\s*s(?:ec(?:ond)?)?\b
+      | \d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*{_UNIT}\b                      # a duration
+      | (?:\b(?:time|elapsed|took|duration|eta|speed|fps|throughput)\b[^\d\n]{{0,20}})
+        \d+(?:\.\d+)?(?:[eE][-+]?\d+)?                                  # its name before it
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number on standard output. `unit` is one in its last printed place."""
+
+    line: int
+    text: str
+    value: float
+    unit: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line, its numbers apart from what it says."""
+
+    number: int
+    says: str
+    numbers: tuple[Printed, ...]
+    text: str
+
+
+def lines(output: str) -> list[Line]:
+    """A line that was drawn over, as a progress bar is, counts as it was left."""
+    found = []
+    for number, raw in enumerate(output.splitlines(), 1):
+        text = raw.rstrip().rpartition("\r")[2]
+        if text:
+            found.append(_line(number, text))
+    return found
+
+
+def _line(number: int, text: str) -> Line:
+    bare = TIMES.sub("<time>", text)
+    numbers = tuple(_numbers(number, bare))
+    return Line(number, NUMBER.sub("#", bare), numbers, text)
+
+
+def _numbers(line: int, text: str) -> Iterator[Printed]:
+    for match in NUMBER.finditer(text):
+        word = match[0]
+        yield Printed(line, word, float(word), _unit(word))
+
+
+def _unit(word: str) -> float:
+    """What one in the last place of a number is worth, as it is written; nothing for an integer."""
+    mantissa, _, exponent = word.lower().partition("e")
+    power = int(exponent) if exponent else 0
+    _, point, decimals = mantissa.partition(".")
+    if not point and not exponent:
+        return 0.0
+    return float(10.0 ** (power - len(decimals)))
+
+
+def same_shape(one: Sequence[Line], other: Sequence[Line]) -> bool:
+    return [line.says for line in one] == [line.says for line in other]

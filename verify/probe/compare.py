@@ -1,0 +1,264 @@
+"""How far the records of several runs are apart: `python compare.py ASKED.json ANSWER.json`.
+
+It measures and judges nothing. It runs in the interpreter of the script because numpy is there.
+Every observable of the original is a series; for each of its points the answer holds the distance
+of the rewritten version, of the original run again (noise) and of the original with weights moved
+by one unit in the last place (envelope), all in the unit of the observable.
+"""
+
+import json
+import os
+import re
+import sys
+
+import numpy as np
+
+NUMBERED = re.compile(r"_\d+(?=[/:\[]|$)")
+MATCHED_IN_ORDER = ("fetched", "read")
+
+
+def main(asked_path, answer_path):
+    with open(asked_path) as file:
+        asked = json.load(file)
+    original = Record(asked["original"])
+    rewritten = Record(asked["rewritten"])
+    again = [Record(folder) for folder in asked["again"]]
+    nudged = [Record(folder) for folder in asked["nudged"]]
+    before = Record(asked["before"]) if asked.get("before") else None
+    answer = {"series": [], "only_original": [], "only_rewritten": []}
+    pairs, left, right = matched(original, rewritten)
+    for key, ours, theirs in pairs:
+        answer["series"].append(
+            compared(key, original, ours, rewritten, theirs, again, nudged, before)
+        )
+    answer["only_original"] = [list(key) for key in left]
+    answer["only_rewritten"] = [list(key) for key in right]
+    with open(answer_path, "w") as file:
+        json.dump(answer, file)
+
+
+class Record(object):
+    """What one run wrote down, by kind and name."""
+
+    def __init__(self, folder):
+        path = os.path.join(folder, "values.bin")
+        size = os.path.getsize(path)
+        self._data = np.memmap(path, np.uint8, "r") if size else np.zeros(0, np.uint8)
+        self.series = {}
+        with open(os.path.join(folder, "values.jsonl")) as file:
+            for line in file:
+                entry = json.loads(line)
+                self.series.setdefault((entry["kind"], entry["name"]), []).append(entry)
+        for key in self.series:
+            if key[0] == "initial":  # the last before the first step is what counts
+                self.series[key] = self.series[key][-1:]
+
+    def array(self, entry):
+        dtype = np.dtype(entry["dtype"])
+        start = entry["at"]
+        return self._data[start : start + entry["n"] * dtype.itemsize].view(dtype)
+
+
+def matched(original, rewritten):
+    """Series of both that stand for the same: by name, by name without numbers, and in order."""
+    pairs = []
+    left, right = [], []
+    for key, entries in original.series.items():
+        other = rewritten.series.get(key)
+        if other is not None and (key[0] not in MATCHED_IN_ORDER or len(other) == len(entries)):
+            pairs.append((key, entries, other))
+        elif key[0] != "before":
+            left.append(key)
+    taken = {key for key, _, _ in pairs}
+    right = [key for key in rewritten.series if key not in taken and key[0] != "before"]
+    return merged(original, rewritten, pairs, left, right)
+
+
+def merged(original, rewritten, pairs, left, right):
+    """Ops that are made in a loop have numbered names: as one series they may agree."""
+    ours, theirs = bundled(original, left), bundled(rewritten, right)
+    for key in sorted(set(ours) & set(theirs)):
+        if key[0] in MATCHED_IN_ORDER and len(ours[key][1]) == len(theirs[key][1]):
+            pairs.append((key, ours[key][1], theirs[key][1]))
+            left = [one for one in left if one not in ours[key][0]]
+            right = [one for one in right if one not in theirs[key][0]]
+    return pairs, left, right
+
+
+def bundled(record, keys):
+    bundles = {}
+    for kind, name in keys:
+        names, entries = bundles.setdefault((kind, NUMBERED.sub("", name)), ([], []))
+        names.append((kind, name))
+        entries.extend(record.series[kind, name])
+    for names, entries in bundles.values():
+        entries.sort(key=lambda entry: entry["step"])
+    return bundles
+
+
+def compared(key, original, ours, rewritten, theirs, again, nudged, before):
+    kind, name = key
+    found = {
+        "kind": kind,
+        "name": name,
+        "counts": [len(ours), len(theirs)],
+        "points": [],
+    }
+    own_again = [record.series.get(key, ()) for record in again]
+    own_nudged = [record.series.get(key, ()) for record in nudged]
+    start = Start(key, original, rewritten, again, nudged)
+    for place, entry in enumerate(ours[: len(theirs)]):
+        other = theirs[place]
+        point = {"step": entry["step"], "identical": same(entry, other)}
+        point.update(distance(original, entry, rewritten, other))
+        point["noise"] = most(original, entry, again, own_again, place)
+        point["envelope"] = most(original, entry, nudged, own_nudged, place)
+        if kind == "weights":
+            point.update(start.drifts(entry, other, own_again, own_nudged, place))
+        found["points"].append(point)
+    if before is not None and kind == "fetched":
+        found["shifted"] = shifted(original, ours, rewritten, theirs, before, key)
+    return found
+
+
+def same(entry, other):
+    if "digest" not in entry or "digest" not in other:
+        return entry.get("text") == other.get("text")
+    names = ("digest", "dtype", "shape")
+    return all(entry[name] == other[name] for name in names)
+
+
+def distance(record, entry, other_record, other):
+    """The largest difference of two values, and what it is to be seen against."""
+    if "digest" not in entry or "digest" not in other:
+        return {"distance": 0.0 if same(entry, other) else None, "scale": 0.0, "ulp": 0.0}
+    ours = record.array(entry)
+    floating = ours.dtype.kind in "fc"
+    ulp = float(np.finfo(ours.dtype).eps) if floating else 0.0
+    finite = np.abs(ours[np.isfinite(ours)]) if floating else np.abs(ours.astype(np.float64))
+    scale = float(finite.max()) if finite.size else 0.0
+    found = {"scale": scale, "ulp": ulp, "shown": shown(ours), "size": entry["n"]}
+    if same(entry, other):
+        found["distance"] = 0.0
+        return found
+    theirs = other_record.array(other)
+    found["other"] = shown(theirs)
+    if entry["shape"] != other["shape"] or ours.dtype != theirs.dtype:
+        found["distance"] = None
+        return found
+    found["distance"] = apart(ours, theirs)
+    if found["distance"] == 0.0 and entry["n"] < np.prod(entry["shape"]):
+        found["beyond_sample"] = True
+    return found
+
+
+def apart(ours, theirs):
+    """The largest difference of two arrays, or None where one is no number and the other is."""
+    if ours.dtype.kind == "b":
+        return float(np.count_nonzero(ours != theirs))
+    wide = np.complex128 if ours.dtype.kind == "c" else np.float64
+    ours, theirs = ours.astype(wide), theirs.astype(wide)
+    usual = np.isfinite(ours)
+    if not np.array_equal(usual, np.isfinite(theirs)):
+        return None
+    odd = ~usual
+    if odd.any() and repr(ours[odd].tolist()) != repr(theirs[odd].tolist()):
+        return None
+    if not usual.any():
+        return 0.0
+    return float(np.abs(ours[usual] - theirs[usual]).max())
+
+
+def most(original, entry, records, series, place):
+    """The largest distance of other runs of the original from this one, at the same place."""
+    found = [
+        distance(original, entry, record, one[place])["distance"]
+        for record, one in zip(records, series)
+        if place < len(one)
+    ]
+    if any(one is None for one in found):
+        return None
+    return max(found) if found else 0.0
+
+
+class Start(object):
+    """How far weights have come, and whether two runs went the same way at the same pace.
+
+    The drift is the part by which the way of one run is longer or shorter along that of the other:
+    0.001 where a learning rate is off by 0.1%, and next to nothing where only rounding differs.
+    """
+
+    def __init__(self, key, original, rewritten, again, nudged):
+        self._key = ("initial", key[1])
+        self._original = original
+        self._rewritten = rewritten
+        self._again = again
+        self._nudged = nudged
+
+    def drifts(self, entry, other, again, nudged, place):
+        way = self._way(self._original, entry)
+        if way is None:
+            return {}
+        length = float(np.dot(way, way))
+        if not np.isfinite(length) or length == 0.0:
+            return {}
+        runs = [(self._rewritten, other)]
+        for records, series in ((self._again, again), (self._nudged, nudged)):
+            runs += [
+                (record, one[place]) for record, one in zip(records, series) if place < len(one)
+            ]
+        found = [self._drift(way, length, record, one) for record, one in runs]
+        own = found[0]
+        others = [one for one in found[1:] if one is not None]
+        return {"drift": own, "drift_envelope": max(others) if others else 0.0}
+
+    def _drift(self, way, length, record, entry):
+        other = self._way(record, entry)
+        if other is None or other.shape != way.shape:
+            return None
+        value = abs(float(np.dot(other - way, way)) / length)
+        return value if np.isfinite(value) else None
+
+    def _way(self, record, entry):
+        start = record.series.get(self._key)
+        if not start or "digest" not in entry or np.dtype(entry["dtype"]).kind != "f":
+            return None
+        first = record.array(start[0])
+        now = record.array(entry)
+        if first.shape != now.shape:
+            return None
+        return now.astype(np.float64) - first.astype(np.float64)
+
+
+def shifted(original, ours, rewritten, theirs, before, key):
+    """How far what was read is from what the original would have read before its update.
+
+    `before` holds the values that the same run of the script has before each of its updates. What
+    is not read together with an update is held to what the original reads.
+    """
+    early = iter(before.series.get(("before", key[1]), ()))
+    points = []
+    for entry, other in zip(ours, theirs):
+        record, wanted = (before, next(early, None)) if other.get("of_update") else (original, entry)
+        if wanted is None:
+            return None
+        found = distance(record, wanted, rewritten, other)
+        names = ("distance", "scale", "ulp", "shown", "other")
+        point = {name: found[name] for name in names if name in found}
+        point.update(step=other["step"], identical=found["distance"] == 0.0)
+        points.append(point)
+    return {"points": points}
+
+
+def shown(array):
+    if array.size == 1:
+        return repr(array.reshape(-1)[0].item())
+    if array.size == 0:
+        return "empty"
+    flat = array.reshape(-1)
+    head = ", ".join(repr(one) for one in flat[:3].tolist())
+    return "[%s%s]" % (head, ", ..." if flat.size > 3 else "")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,357 @@
+"""One run of a script: what is asked for, what is put in place, and how it ended."""
+
+import builtins
+import importlib
+import json
+import os
+import platform
+import sys
+import threading
+import time
+import traceback
+import types
+
+from . import growth, loops, randomness
+
+
+def main():
+    began = time.time()
+    with open(os.environ.pop("TFREWRITE_PROBE"), "rb") as file:
+        asked = json.loads(file.read().decode("utf-8"))
+    script = sys.argv[1]
+    sys.argv[:] = sys.argv[1:]
+    tree = os.getcwd()
+    sys.path[0] = os.path.dirname(os.path.abspath(script))
+    run = Timed(asked, tree, began) if asked["kind"] == "timed" else Observed(asked, tree, began)
+    Execution(run, script, asked).go()
+
+
+class Run(object):
+    """What observed and timed runs have in common."""
+
+    def __init__(self, asked, tree, began):
+        self.asked = asked
+        self.tree = tree
+        self.folder = asked["record"]
+        self.began = asked.get("started") or began
+        self.tensorflow = None
+        self.notes = []
+        self.parents = {int(loop): parent for loop, parent in asked["parents"].items()}
+        randomness.pin_python(asked["seed"], tree)
+
+    def watch(self, followed):
+        import _tfrewrite_marks  # noqa: PLC0415  on the path of the script
+
+        _tfrewrite_marks.watch(followed)
+
+    def install(self, parts):
+        """TensorFlow was imported."""
+        self.tensorflow = parts
+        self.loops.is_tracing = lambda: _is_tracing(parts)
+
+    def keras_imported(self):
+        """Keras was imported, or there was another chance to look whether it was."""
+
+    def finish(self):
+        """The script is over, and TensorFlow still there."""
+
+    def summary(self):
+        return {
+            "elapsed_s": time.time() - self.began,
+            "peak_memory_mb": growth.peak_memory_mb(),
+            "notes": self.notes,
+            "environment": _environment(self.tensorflow),
+        }
+
+
+class Observed(Run):
+    """Sees and records; takes its time."""
+
+    def __init__(self, asked, tree, began):
+        Run.__init__(self, asked, tree, began)
+        from . import recording, weights, written_files  # noqa: PLC0415
+
+        self.recorder = recording.Recorder(self.folder)
+        self.loops = loops.CountedLoops(
+            self.parents, asked["steps"], asked["budget_s"], asked["idle_limit"]
+        )
+        self.weights = weights.Weights(self.recorder)
+        nudge = asked.get("nudge")
+        self.nudges = weights.Nudges(self.weights, nudge) if nudge is not None else None
+        self.growth = growth.Growth(self.weights)
+        self.files = written_files.WrittenFiles(tree)
+        self.loops.weights_changed = self.weights.changed
+        self.loops.on_step = self._stepped
+        self.loops.on_turn = self._turned
+        self.loops.on_begin = lambda: self.weights.record("initial")
+        self.recorder.now = self._now
+        self.watch(self.loops)
+
+    def _now(self, kind):
+        """The step to which a value belongs: the one that is being made, or the last one made."""
+        made = self.loops.step
+        return made + 1 if self.loops.stack and kind not in ("weights", "initial") else made
+
+    def install(self, parts):
+        Run.install(self, parts)
+        from . import eager, sessions  # noqa: PLC0415
+
+        weights, nudges = self.weights, self.nudges
+        sessions.SessionObserver(
+            self.recorder, weights, self.loops, nudges, self.asked.get("before")
+        ).install(parts.session)
+        base = parts.resource_variables.BaseResourceVariable
+        real = base.__init__
+
+        def made(variable, *arguments, **options):
+            real(variable, *arguments, **options)
+            weights.made(variable)
+            if nudges is not None and parts.context.executing_eagerly():
+                nudges.made(variable)
+
+        base.__init__ = made
+        randomness.Seeds(self.asked["seed"], parts, weights).install()
+        eager.EagerObserver(self.recorder, self.loops, self.tree).install(
+            parts.ops, parts.execution, parts.def_function
+        )
+        self.growth.install(parts.def_function)
+
+    def keras_imported(self):
+        from . import keras_fit  # noqa: PLC0415
+
+        keras_fit.install(self.loops, self.recorder)
+
+    def _turned(self):
+        if self.nudges is not None and not self.loops.step:
+            self.nudges.begin()
+
+    def _stepped(self):
+        self.weights.record("weights")
+        self.growth.note()
+        self.recorder.flush()
+
+    def finish(self):
+        self.loops.finish()
+        if self.tensorflow is not None:
+            self.weights.record_end()
+        texts = os.path.join(self.folder, "files")
+        os.makedirs(texts, exist_ok=True)
+        self.files.record(self.recorder, texts)
+        self.recorder.close()
+
+    def summary(self):
+        found = Run.summary(self)
+        found.update(
+            steps=self.loops.step,
+            steps_of=self.loops.steps_of,
+            turns_of=self.loops.turns_of,
+            limits=self.loops.limits,
+            graph_nodes=self.growth.graph_nodes,
+            memory_mb=self.growth.memory_mb,
+            retraces=self.growth.retraces(),
+        )
+        return found
+
+
+class Timed(Run):
+    """Looks at the clock where a step begins, and does nothing else."""
+
+    def __init__(self, asked, tree, began):
+        Run.__init__(self, asked, tree, began)
+        limits = {int(loop): limit for loop, limit in asked["limits"].items()}
+        self.loops = loops.TimedLoops(self.parents, limits, asked["step_loops"])
+        self.watch(self.loops)
+
+    def install(self, parts):
+        Run.install(self, parts)
+        from . import weights  # noqa: PLC0415
+
+        randomness.Seeds(self.asked["seed"], parts, weights.Weights(None)).install()
+
+    def keras_imported(self):
+        from . import keras_fit  # noqa: PLC0415
+
+        keras_fit.install(self.loops)
+
+    def finish(self):
+        self.loops.finish()
+
+    def summary(self):
+        found = Run.summary(self)
+        found.update(began=self.began, times=self.loops.times, ends=self.loops.ends)
+        return found
+
+
+class Execution(object):
+    """Executes the script as `python SCRIPT` does, and writes the summary however it ends."""
+
+    def __init__(self, run, script, asked):
+        self._run = run
+        self._script = script
+        self._asked = asked
+        self._process = os.getpid()
+        self._done = False
+        self._exit = os._exit
+
+    def go(self):
+        asked = self._asked
+        if asked.get("synthetic"):
+            from . import synthetic  # noqa: PLC0415
+
+            synthetic.install()
+        _after_import(self._imported, self._run.keras_imported)
+        if asked.get("present_v1"):
+            _present_v1()
+        os._exit = self._leave
+        code = self._execute()
+        if os.getpid() != self._process:
+            sys.exit(code)
+        sys.exit(code)
+
+    def _imported(self, module):
+        from . import tensorflow_parts  # noqa: PLC0415
+
+        try:
+            self._run.install(tensorflow_parts.Parts(module))
+        except Exception:  # noqa: BLE001
+            self._write("probe-failed", 1, traceback.format_exc())
+            raise
+
+    def _execute(self):
+        main = types.ModuleType("__main__")
+        main.__file__ = self._script
+        main.__builtins__ = builtins
+        sys.modules["__main__"] = main
+        try:
+            with open(self._script, "rb") as file:
+                code = compile(file.read(), self._script, "exec", dont_inherit=True)
+            exec(code, main.__dict__)
+            for thread in threading.enumerate():
+                if thread is not threading.current_thread() and not thread.daemon:
+                    thread.join()
+        except SystemExit as error:
+            return self._finish("exit", _exit_code(error))
+        except BaseException as error:  # noqa: BLE001
+            _print_error(error)
+            return self._finish("error", 1, error)
+        return self._finish("returned", 0)
+
+    def _leave(self, code):
+        """In place of `os._exit`, which would end the run before anything is written down."""
+        if os.getpid() == self._process and not self._done:
+            self._finish("os._exit", code)
+            sys.stdout.flush()
+        self._exit(code)
+
+    def _finish(self, how, code, error=None):
+        if os.getpid() != self._process or self._done:
+            return code
+        self._done = True
+        text = ""
+        if error is not None:
+            text = "".join(traceback.format_exception_only(type(error), error)).strip()
+        try:
+            self._run.finish()
+        except Exception:  # noqa: BLE001
+            self._write("probe-failed", code, traceback.format_exc())
+            return code
+        self._write(how, code, text)
+        return code
+
+    def _write(self, how, code, text):
+        summary = self._run.summary()
+        summary.update(ended=how, exit_code=code, error=text)
+        path = os.path.join(self._run.folder, "summary.json")
+        with open(path + ".new", "w") as file:
+            json.dump(summary, file)
+        os.replace(path + ".new", path)
+
+
+def _present_v1():
+    """Gives a script of TensorFlow 1 the interface that it knows, where there is only version 2."""
+    import tensorflow.compat.v1 as v1  # noqa: PLC0415
+
+    v1.disable_v2_behavior()
+    sys.modules["tensorflow"] = v1
+
+
+def _after_import(tensorflow_imported, keras_imported):
+    """Calls when TensorFlow has been imported, and whenever a module of Keras may have been."""
+    real = builtins.__import__
+    state = {"tensorflow": False, "keras": 0}
+
+    def importing(name, *arguments, **options):
+        module = real(name, *arguments, **options)
+        if not state["tensorflow"]:
+            found = sys.modules.get("tensorflow")
+            if found is not None and hasattr(found, "Variable") and _is_complete(found):
+                state["tensorflow"] = True
+                tensorflow_imported(found)
+        if state["tensorflow"] and "keras" in name:
+            keras_imported()
+        return module
+
+    builtins.__import__ = importing
+
+
+def _is_complete(module):
+    """Whether its import has come to its end."""
+    spec = getattr(module, "__spec__", None)
+    return not getattr(spec, "_initializing", False)
+
+
+def _is_tracing(parts):
+    if parts.context.executing_eagerly():
+        return False
+    return bool(getattr(parts.ops.get_default_graph(), "building_function", False))
+
+
+def _exit_code(error):
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code
+    sys.stderr.write("%s\n" % error.code)
+    return 1
+
+
+def _print_error(error):
+    """The traceback without the probe's own frames."""
+    trace = error.__traceback__
+    here = os.path.dirname(os.path.abspath(__file__))
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(here):
+        trace = trace.tb_next
+    traceback.print_exception(type(error), error, trace)
+
+
+def _environment(parts):
+    found = {
+        "interpreter": sys.executable,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "processor": _processor(),
+        "cores": os.cpu_count() or 0,
+        "tensorflow": "",
+        "devices": [],
+    }
+    numpy = sys.modules.get("numpy")
+    found["numpy"] = getattr(numpy, "__version__", "")
+    if parts is not None:
+        found["tensorflow"] = parts.version
+        try:
+            client = importlib.import_module("tensorflow.python.client.device_lib")
+            found["devices"] = [one.device_type for one in client.list_local_devices()]
+        except Exception:  # noqa: BLE001
+            found["devices"] = []
+    return found
+
+
+def _processor():
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor()

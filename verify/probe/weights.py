@@ -1,0 +1,187 @@
+"""The variables of a script, wherever they live: what they are after a step, and at the end.
+
+In graph mode a variable has a value in each session; in eager mode it has one of its own. Reading
+adds nothing to a graph: the tensor through which a variable is read was made with the variable.
+"""
+
+import hashlib
+import threading
+import weakref
+
+import numpy as np
+
+
+class Weights(object):
+    """All variables, told by their names and, where names repeat, by the order of their making."""
+
+    def __init__(self, recorder):
+        self._recorder = recorder
+        self._eager = []
+        self._sessions = []
+        self._names = {}
+        self._own = set()
+        self._digest = None
+        self._closed = set()
+        self.run = None
+        """The session's own `run`, without an observer."""
+
+    # What there is.
+
+    def made(self, variable):
+        """A variable was made; only those that are not part of a graph are kept here."""
+        if getattr(variable, "_in_graph_mode", False):
+            return
+        name = _name(variable)
+        count = self._names[name] = self._names.get(name, 0) + 1
+        self._eager.append((weakref.ref(variable), name if count == 1 else "%s (%d)" % (name, count)))
+
+    def disown(self, variable):
+        """A variable of the probe itself."""
+        self._own.add(id(variable))
+
+    def used(self, session):
+        if not any(one() is session for one in self._sessions):
+            self._sessions.append(weakref.ref(session))
+
+    @property
+    def open_sessions(self):
+        alive = [one() for one in self._sessions]
+        return [one for one in alive if one is not None and not getattr(one, "_closed", False)]
+
+    # What they are.
+
+    def changed(self):
+        """Whether a trainable variable is another than when this was asked last."""
+        digest = hashlib.blake2b(digest_size=16)
+        for _, value in self.values(trainable=True):
+            digest.update(np.ascontiguousarray(value).tobytes())
+        before, self._digest = self._digest, digest.digest()
+        return before != self._digest
+
+    def record(self, kind, at_end=False):
+        for name, value in self.values():
+            self._recorder.value(kind, name, value, at_end=at_end)
+
+    def record_end(self, session=None):
+        """The values at the end: of a session when it is closed, of all others at the very end."""
+        pairs = self._of_session(session, False) if session else self.values()
+        for name, value in pairs:
+            self._recorder.value("final", name, value, at_end=True)
+
+    def values(self, trainable=False):
+        pairs = list(self._of_eager(trainable))
+        for session in self.open_sessions:
+            pairs.extend(self._of_session(session, trainable))
+        return pairs
+
+    def _of_eager(self, trainable):
+        for reference, name in self._eager:
+            variable = reference()
+            if variable is None or id(variable) in self._own:
+                continue
+            if trainable and not _is_trainable(variable):
+                continue
+            try:
+                yield name, variable.numpy()
+            except Exception:  # noqa: BLE001, S112  it has no value yet, or is none of numbers
+                continue
+
+    def _of_session(self, session, trainable):
+        variables = self.in_graph(session.graph, trainable)
+        try:
+            values = self.run(session, variables)
+        except Exception:  # noqa: BLE001  some have no value yet
+            values = [self._value(session, one) for one in variables]
+        number = self._number(session)
+        for variable, value in zip(variables, values):
+            if value is not None:
+                yield _name(variable) + number, value
+
+    def in_graph(self, graph, trainable=False):
+        """The variables of a graph, each once, in the order of their making."""
+        kinds = ["trainable_variables"] if trainable else ["variables", "local_variables"]
+        found = []
+        for kind in kinds:
+            found += [one for one in graph.get_collection(kind) if _is_readable(one)]
+        if not found and trainable:
+            found = [one for one in graph.get_collection("variables") if _is_readable(one)]
+        return list({id(one): one for one in found}.values())
+
+    def _value(self, session, variable):
+        try:
+            return self.run(session, variable)
+        except Exception:  # noqa: BLE001
+            return None
+
+    def _number(self, session):
+        """Which session it is, where there are several over graphs with the same names."""
+        for number, one in enumerate(self._sessions):
+            if one() is session:
+                return " in session %d" % (number + 1) if number else ""
+        return ""
+
+
+class Nudges(object):
+    """Moves the initial weights by one unit in the last place, up or down, once for each."""
+
+    def __init__(self, weights, seed):
+        self._weights = weights
+        self._random = np.random.RandomState(seed)
+        self._done = set()
+        self._lock = threading.Lock()
+
+    def made(self, variable):
+        """In eager mode, where a variable has its value from the beginning."""
+        if not _is_trainable(variable) or getattr(variable, "_in_graph_mode", False):
+            return
+        try:
+            variable.assign(self.nudged(variable.numpy()))
+        except Exception:  # noqa: BLE001  made in a traced function: it gets its value later
+            return
+
+    def begin(self):
+        """Before the first step, for what was loaded after it had been made."""
+        for reference, _ in self._weights._eager:
+            variable = reference()
+            if variable is not None and id(variable) not in self._weights._own:
+                self.made(variable)
+
+    def before_run(self, session):
+        """In graph mode: as soon as all weights of a session have values."""
+        with self._lock:
+            if id(session) in self._done:
+                return
+            variables = self._weights.in_graph(session.graph, trainable=True)
+            try:
+                values = self._weights.run(session, variables)
+            except Exception:  # noqa: BLE001  not all are there yet
+                return
+            if not variables:
+                return
+            self._done.add(id(session))
+            for variable, value in zip(variables, values):
+                if value.dtype.kind == "f":
+                    fed = variable.initializer.inputs[1]
+                    self._weights.run(
+                        session, variable.initializer, feed_dict={fed: self.nudged(value)}
+                    )
+
+    def nudged(self, value):
+        if value.dtype.kind != "f":
+            return value
+        up = self._random.randint(0, 2, value.shape).astype(bool)
+        away = np.where(up, np.array(np.inf, value.dtype), np.array(-np.inf, value.dtype))
+        return np.nextafter(value, away).astype(value.dtype)
+
+
+def _name(variable):
+    name = getattr(variable, "name", None) or getattr(variable, "_shared_name", "variable")
+    return str(name)
+
+
+def _is_trainable(variable):
+    return bool(getattr(variable, "trainable", True))
+
+
+def _is_readable(variable):
+    return hasattr(variable, "dtype") and hasattr(variable, "initializer")
