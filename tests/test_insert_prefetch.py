@@ -479,6 +479,414 @@ test_refused = bench(
     ),
 )
 
+FROM_GEN = "ds = tf.data.Dataset.from_generator(gen, tf.float32).batch(2)"
+ONES = "tf.data.Dataset.from_tensor_slices(np.ones(9))"
+
+
+def hides(name: str, before: str, *, train: str = TRAIN, reason: str) -> Case:
+    """A generator `gen` that must not run ahead."""
+    return refuses(name, eager(FROM_GEN, before=before, train=train), reason=reason, shapes=())
+
+
+def maps(name: str, func: str, *, before: str, reason: str, train: str = TRAIN) -> Case:
+    """A function that must not be mapped ahead."""
+    source = eager(f"ds = {ONES}.map({func}).batch(2)", before=before, train=train)
+    return refuses(name, source, reason=reason, shapes=())
+
+
+# What hostile reviews got past the rule, one case for each class.
+test_functions_that_reach_out = bench(
+    InsertPrefetch,
+    maps(
+        "a variable in a partial",
+        "functools.partial(f, v)",
+        before="import functools\nv = tf.Variable(1.)\ndef f(w, x):\n    return x * w",
+        reason="function-not-seen",
+    ),
+    maps(
+        "a function in a dict of arguments",
+        "**{'map_func': f}",
+        before="v = tf.Variable(1.)\ndef f(x):\n    return x * v",
+        reason="function-not-seen",
+    ),
+    maps(
+        "a variable made by keras' backend",
+        "lambda x: x * v",
+        before="v = tf.keras.backend.variable(1.)",
+        reason="function-not-seen",
+    ),
+    maps(
+        "a layer whose weights are set",
+        "lambda x: layer(x)",
+        before="layer = tf.keras.layers.Dense(1)",
+        train="for x in ds:\n    layer.set_weights([x])",
+        reason="function-not-seen",
+    ),
+    maps(
+        "a list that gets a variable later",
+        "lambda x: x * some[0]",
+        before="some = []\nsome.append(tf.Variable(1.))",
+        reason="reads-variable",
+    ),
+    maps(
+        "a local name of a random generator",
+        "f",
+        before="g = tf.random.Generator.from_seed(1)\ndef f(x):\n    r = g\n"
+        "    return x + r.normal([])",
+        reason="function-not-seen",
+    ),
+    maps(
+        "the global random generator",
+        "f",
+        before="def f(x):\n    g = tf.random.get_global_generator()\n    return x + g.normal([])",
+        reason="function-not-seen",
+    ),
+    maps(
+        "a variable that is imported inside",
+        "f",
+        before="def f(x):\n    from state import scale\n    return x * scale",
+        reason="function-not-seen",
+    ),
+    maps(
+        "a variable from a collection",
+        "lambda x: x * tf.get_collection('c')[0]",
+        before="tf.add_to_collection('c', tf.Variable(1.))",
+        reason="reads-variable",
+    ),
+    refuses(
+        "a captured dataset",
+        eager(
+            f"ds = {ONES}.flat_map(lambda x: inner).batch(2)",
+            before="inner = tf.data.Dataset.range(3).shuffle(3)",
+        ),
+        reason="function-not-seen",
+        shapes=(),
+    ),
+    maps(
+        "a name from a star import",
+        "lambda x: x * scale",
+        before="from state import *",
+        reason="function-not-seen",
+    ),
+    refuses(
+        "a method that a subclass replaces",
+        """
+        import tensorflow as tf
+
+        class Reader:
+            def parse(self, x):
+                return x
+
+            def train(self):
+                for x in tf.data.TextLineDataset('f').map(self.parse).batch(2):
+                    print(x)
+
+        class Counting(Reader):
+            def parse(self, x):
+                return self.count.assign_add(1)
+        """,
+        reason="function-not-seen",
+        shapes=(),
+    ),
+    refuses(
+        "a method that reads a variable of its object",
+        """
+        import tensorflow as tf
+
+        class Reader:
+            def __init__(self):
+                self.scale = tf.Variable(1.)
+
+            def parse(self, x):
+                return x * self.scale
+
+            def train(self):
+                for x in tf.data.TextLineDataset('f').map(self.parse).batch(2):
+                    print(x)
+        """,
+        reason="reads-variable",
+        shapes=(),
+    ),
+)
+
+test_generators_that_reach_out = bench(
+    InsertPrefetch,
+    refuses(
+        "a partial of an array that changes",
+        eager(
+            "ds = tf.data.Dataset.from_generator(functools.partial(gen, data), tf.float32)"
+            ".batch(2)",
+            before="import functools\ndata = np.zeros(9)\ndef gen(rows):\n    yield from rows",
+            train="for x in ds:\n    data[:] += 1",
+        ),
+        reason="generator-shares-state",
+        shapes=(),
+    ),
+    hides(
+        "a default that is one list for all calls",
+        "def gen(seen=[0]):\n    for i in range(9):\n        seen[0] += 1\n        yield seen[0]",
+        reason="generator-shares-state",
+    ),
+    hides(
+        "an attribute of a module",
+        "import config\ndef gen():\n    for i in range(9):\n        yield config.step",
+        train="for x in ds:\n    config.step = 1",
+        reason="generator-shares-state",
+    ),
+    hides(
+        "an attribute that is imported inside",
+        "def gen():\n    from config import step\n    for i in range(9):\n        yield step",
+        reason="generator-shares-state",
+    ),
+    hides(
+        "an attribute of a function",
+        "def gen():\n    for i in range(9):\n        yield gen.step",
+        train="for x in ds:\n    gen.step = 1",
+        reason="generator-shares-state",
+    ),
+    hides(
+        "a view of an array",
+        "data = np.zeros(9)\nview = data[:]\n"
+        "def gen():\n    for i in range(9):\n        yield data[i]",
+        train="for x in ds:\n    view[:] = 1",
+        reason="generator-shares-state",
+    ),
+    hides(
+        "rows that a loop changes in place",
+        "data = np.zeros([9, 2])\ndef gen():\n    for i in range(9):\n        yield data[i]",
+        train="for x in ds:\n    for row in data:\n        row += 1",
+        reason="generator-shares-state",
+    ),
+    hides(
+        "a row that the generator changes by another name",
+        "data = np.zeros([9, 2])\ndef gen():\n    for i in range(9):\n"
+        "        row = np.asarray(data[i])\n        row += 1\n        yield row",
+        reason="generator-shares-state",
+    ),
+    hides(
+        "a row that the generator changes through a list",
+        "data = np.zeros([9, 2])\ndef gen():\n    for row in data:\n"
+        "        mine = [row]\n        mine[0] += 1\n        yield row",
+        reason="generator-shares-state",
+    ),
+    hides(
+        "an array that is given as output",
+        "data = np.zeros(9)\ndef gen():\n    for i in range(9):\n"
+        "        yield np.add(data, 1, data)[0]",
+        reason="generator-shares-state",
+    ),
+    hides(
+        "an array of another name",
+        "data = np.zeros(9)\nother = data\n"
+        "def gen():\n    for i in range(9):\n        yield data[i]",
+        train="for x in ds:\n    other[0] = 1",
+        reason="generator-shares-state",
+    ),
+    hides(
+        "a name that is bound again",
+        "data = np.zeros(9)\ndef gen():\n    for i in range(9):\n        yield data[i]",
+        train="for x in ds:\n    pass\ndata = np.ones(9)",
+        reason="generator-shares-state",
+    ),
+    hides(
+        "builtins of a star import",
+        "from state import *\ndef gen():\n    for i in range(9):\n        yield i",
+        reason="generator-shares-state",
+    ),
+    hides(
+        "the module's own namespace",
+        "SIZE = 1\ndef gen():\n    for i in range(9):\n        yield SIZE",
+        train="for x in ds:\n    locals()['SIZE'] = 2",
+        reason="function-not-seen",
+    ),
+    hides(
+        "the namespace of a function",
+        "SIZE = 1\ndef gen():\n    for i in range(9):\n        yield SIZE",
+        train="for x in ds:\n    gen.__globals__['SIZE'] = 2",
+        reason="function-not-seen",
+    ),
+    refuses(
+        "weights that are a dataset",
+        eager(
+            "a = tf.data.Dataset.range(9)\n"
+            "w = tf.data.Dataset.from_generator(gen, tf.float32)\n"
+            "ds = tf.data.experimental.sample_from_datasets([a, a], weights=w).batch(2)",
+            before="some = [1.]\ndef gen():\n    while True:\n        yield [some[0], 1.]",
+            train="for x in ds:\n    some[0] += 1",
+        ),
+        reason="generator-shares-state",
+        shapes=(),
+    ),
+)
+
+
+def leaves(name: str, train: str, *, ds: str = "", before: str = "") -> Case:
+    """A shuffled dataset whose next order depends on how far was read."""
+    ds = ds or "ds = tf.data.Dataset.range(9).shuffle(9).repeat(2).batch(2)"
+    source = eager(ds, before=before, train=train)
+    return refuses(name, source, reason="left-early", shapes=())
+
+
+LEFT = "for i, x in enumerate(ds):\n    if i == 3:\n        break\n"
+
+test_left_early = bench(
+    InsertPrefetch,
+    leaves("then looked into", f"{LEFT}for x in ds.take(3):\n    print(x)"),
+    leaves("then asked for the first", f"{LEFT}print(next(iter(ds)))"),
+    leaves("then made a list", f"{LEFT}print(list(ds))"),
+    leaves("then reduced", f"{LEFT}print(ds.reduce(0, max))"),
+    leaves("then given to another file", f"{LEFT}lib.show(ds)", before="import lib"),
+    leaves("two loops, one in the other", "for x in ds:\n    for y in ds:\n        print(x, y)"),
+    leaves(
+        "a caller catches what ends it",
+        "def epoch():\n    for x in ds:\n        step(x)\nfor e in range(3):\n    try:\n"
+        "        epoch()\n    except ValueError:\n        pass",
+    ),
+    leaves(
+        "through a generator",
+        "def batches():\n    for x in ds:\n        yield x\nfor e in range(3):\n"
+        "    for x in batches():\n        break",
+    ),
+    leaves(
+        "by a callback",
+        "for e in range(3):\n    model.fit(ds, callbacks=[Stop()])",
+        before="from lib import Stop\nmodel = tf.keras.Sequential()",
+    ),
+    leaves(
+        "steps by position",
+        "for e in range(3):\n    model.fit_generator(ds, 4)",
+        before="model = tf.keras.Sequential()",
+    ),
+    leaves(
+        "before the second of two",
+        f"for e in range(3):\n    {LEFT.replace(chr(10), chr(10) + '    ')}",
+        ds="a = tf.data.Dataset.range(9)\n"
+        "ds = a.concatenate(tf.data.Dataset.range(9).shuffle(9)).batch(2)",
+    ),
+    leaves(
+        "numbers that are drawn anew",
+        f"for e in range(3):\n    {LEFT.replace(chr(10), chr(10) + '    ')}",
+        ds="ds = tf.data.Dataset.random(1, rerandomize_each_iteration=True).take(5).repeat()"
+        ".batch(2)",
+    ),
+)
+
+
+def changes(name: str, train: str, *, before: str = "", ds: str = "") -> Case:
+    """A loop in which an array or a file that is read may be changed."""
+    pipeline = ds or "data = np.zeros(9)\nds = tf.data.Dataset.from_tensor_slices(data).batch(2)"
+    source = eager(f"{pipeline}\n{before}", train=train)
+    return refuses(name, source, reason="source-changes", shapes=())
+
+
+FILES = "ds = tf.data.Dataset.list_files('f*', shuffle=False).map(tf.io.read_file).batch(1)"
+CHANGE = "def change(*args):\n    data[:] = 1"
+
+test_changed_sources = bench(
+    InsertPrefetch,
+    changes("by a lambda", "for x in ds:\n    go()", before="go = lambda: data.fill(1)"),
+    changes("by another name", "for x in ds:\n    go()", before=f"{CHANGE}\ngo = change"),
+    changes(
+        "by a partial",
+        "for x in ds:\n    go()",
+        before=f"import functools\n{CHANGE}\ngo = functools.partial(change, 1)",
+    ),
+    changes(
+        "by an object that is called",
+        "for x in ds:\n    go()",
+        before="class Go:\n    def __call__(self):\n        data[:] = 1\ngo = Go()",
+    ),
+    changes(
+        "by a manager",
+        "for x in ds:\n    with Go():\n        pass",
+        before="class Go:\n    def __enter__(self):\n        data[:] = 1\n"
+        "    def __exit__(self, *args):\n        pass",
+    ),
+    changes("by who is given it", "for x in ds:\n    lib.bump(data)", before="import lib"),
+    changes(
+        "by who is given a function",
+        "for x in ds:\n    lib.run(change)",
+        before=f"import lib\n{CHANGE}",
+    ),
+    changes("by an operator's method", "for x in ds:\n    data.__iadd__(1)"),
+    changes("by numpy", "for x in ds:\n    np.add.at(data, [0], 1)"),
+    changes("as output", "for x in ds:\n    np.add(data, 1, data)"),
+    changes(
+        "by a callback",
+        "model.fit(ds, callbacks=[Change()])",
+        before="model = tf.keras.Sequential()\nclass Change(tf.keras.callbacks.Callback):\n"
+        "    def on_train_batch_end(self, batch, logs=None):\n        data[:] = 1",
+    ),
+    changes("an iterator taken from later", "it = iter(ds)\nnext(it)\ndata[:] = 1\nnext(it)"),
+    changes("a file of a pattern", "for x in ds:\n    open('f1', 'w').write('new')", ds=FILES),
+    changes(
+        "a file, by a function",
+        "for x in ds:\n    log(1)",
+        ds=FILES,
+        before="def log(i):\n    open('f%d' % i, 'w').write('new')",
+    ),
+    changes("a file, elsewhere", "for x in ds:\n    lib.dump('f1')", ds=f"import lib\n{FILES}"),
+    changes(
+        "a file, by its path",
+        "for x in ds:\n    paths[1].write_text('new')",
+        ds="import pathlib\npaths = [pathlib.Path(n) for n in ('a', 'b')]\n"
+        "ds = tf.data.Dataset.from_tensor_slices([str(p) for p in paths]).map(tf.io.read_file)"
+        ".batch(1)",
+    ),
+    changes(
+        "a file whose name a map makes",
+        "for x in ds:\n    open('f1', 'w').write('new')",
+        ds="ds = tf.data.Dataset.range(9)\n"
+        "ds = ds.map(lambda i: tf.io.read_file('f' + tf.strings.as_string(i))).batch(1)",
+    ),
+    refuses(
+        "a cache in a file",
+        eager("ds = tf.data.TextLineDataset('f').cache('cache').batch(2)"),
+        reason="writes-state",
+        shapes=(),
+    ),
+    refuses(
+        "a dataset that is no one's",
+        eager(
+            "ds = tf.data.Dataset.range(9).concatenate(lib.more()).batch(2)", before="import lib"
+        ),
+        reason="source-not-seen",
+        shapes=(),
+    ),
+)
+
+
+def saves(name: str, train: str, *, before: str = "pass") -> Case:
+    source = eager("ds = tf.data.Dataset.range(9).batch(2)", before=before, train=train)
+    return refuses(name, source, reason="iterator-in-checkpoint", shapes=())
+
+
+test_saved_iterators = bench(
+    InsertPrefetch,
+    saves("set later", "it = iter(ds)\nckpt = tf.train.Checkpoint()\nckpt.it = it"),
+    saves("another name", "it = iter(ds)\nother = it\ntf.train.Checkpoint(x=other).save('c')"),
+    saves("in a dict", "kept = {'it': iter(ds)}\ntf.train.Checkpoint(**kept).save('c')"),
+    saves(
+        "by a function",
+        "it = iter(ds)\nkeep(it)",
+        before="def keep(what):\n    tf.train.Checkpoint(what=what).save('c')",
+    ),
+    refuses(
+        "with the module that has it",
+        """
+        import tensorflow as tf
+
+        class Data(tf.Module):
+            def __init__(self):
+                self.it = iter(tf.data.Dataset.range(9).batch(2))
+
+        tf.train.Checkpoint(data=Data()).save('c')
+        """,
+        reason="iterator-in-checkpoint",
+        shapes=(),
+    ),
+)
+
 A = "tf.data.experimental.AUTOTUNE"
 
 
@@ -491,6 +899,95 @@ def puts(name: str, pipeline: str, *, at: str, before: str = "", train: str = TR
 
 test_rewritten = bench(
     InsertPrefetch,
+    puts(
+        "of which class it is, is asked",
+        "ds = tf.data.TextLineDataset('f')\nif isinstance(ds, tf.data.TextLineDataset):\n"
+        "    print('text')",
+        at="in ds",
+        train="for x in ds:\n    print(x)",
+    ),
+    puts(
+        "an iterator that is only taken from, beside a checkpoint",
+        "ds = tf.data.TextLineDataset('f').batch(2)",
+        train="it = iter(ds)\ntf.train.Checkpoint().save('c')\nprint(next(it))",
+        at=".batch(2)",
+    ),
+    puts(
+        "a map over options, constants and features",
+        "ds = tf.data.TFRecordDataset('f').map(parse).batch(8)",
+        before="import argparse\nparser = argparse.ArgumentParser()\n"
+        "options = parser.parse_args()\nSIZE = [28, 28]\nFEATURES = {\n"
+        "    'image': tf.io.FixedLenFeature([], tf.string)}\n"
+        "def parse(x):\n    x = tf.io.parse_single_example(x, FEATURES)['image']\n"
+        "    return tf.reshape(tf.io.decode_raw(x, tf.uint8), SIZE) * options.scale",
+        at=".batch(8)",
+    ),
+    puts(
+        "a map over what the callers give",
+        "def make(size):\n"
+        "    return tf.data.TextLineDataset('f').map(lambda x: tf.reshape(x, [size])).batch(8)",
+        train="for x in make(3):\n    print(x)",
+        at=".batch(8)",
+    ),
+    puts(
+        "a generator over arrays that nothing changes",
+        "ds = tf.data.Dataset.from_generator(gen, tf.float32).batch(8)",
+        before="(x, y), _ = tf.keras.datasets.mnist.load_data()\nx = x / 255.\n"
+        "def gen():\n    for i in range(len(x)):\n        yield x[i], y[i]",
+        train="for a, b in ds:\n    print(a, b, x.shape, x.mean())",
+        at=".batch(8)",
+    ),
+    puts(
+        "a generator over a list of constants",
+        "ds = tf.data.Dataset.from_generator(gen, tf.string).batch(8)",
+        before="WORDS = ['a', 'b']\ndef gen():\n    for word in WORDS:\n        yield word",
+        train="for x in ds:\n    print(x, WORDS[0], WORDS.index('b'))",
+        at=".batch(8)",
+    ),
+    rewrites(
+        "a method over constants of its object",
+        """
+        import tensorflow as tf
+
+        class Reader:
+            def __init__(self):
+                self.size = [28, 28]
+                self.scale = 0.5
+
+            def parse(self, x):
+                return self.scaled(tf.reshape(tf.io.decode_raw(x, tf.uint8), self.size))
+
+            def scaled(self, x):
+                return x * self.scale
+
+            def train(self):
+                d = tf.data.TextLineDataset('f').map(self.parse).batch(2)
+                for x in d:
+                    print(x)
+        """,
+        """
+        import tensorflow as tf
+
+        class Reader:
+            def __init__(self):
+                self.size = [28, 28]
+                self.scale = 0.5
+
+            def parse(self, x):
+                return self.scaled(tf.reshape(tf.io.decode_raw(x, tf.uint8), self.size))
+
+            def scaled(self, x):
+                return x * self.scale
+
+            def train(self):
+                d = tf.data.TextLineDataset('f').map(self.parse).batch(2).prefetch(tf.data.AUTOTUNE)
+                for x in d:
+                    print(x)
+        """,
+        target_tf=(2, 4),
+        contract="exact",
+        shapes=(),
+    ),
     puts("one line", "ds = tf.data.TFRecordDataset('f').batch(8)", at=".batch(8)"),
     puts(
         "several statements",
@@ -772,6 +1269,35 @@ test_graphs = bench(
         graph("tf.set_random_seed(1)", ONE_SHOT).replace(".batch(8)", f".batch(8).prefetch({A})"),
         contract="resampled",
         allow=("resampled",),
+    ),
+    offers(
+        "a seed that a helper sets",
+        graph("import lib\nlib.set_seed(1)", ONE_SHOT),
+        contract="resampled",
+        changes="other seeds",
+    ),
+    offers(
+        "a seed that an estimator sets",
+        graph("config = tf.estimator.RunConfig(tf_random_seed=1)", ONE_SHOT),
+        contract="resampled",
+        changes="other seeds",
+    ),
+    offers(
+        "a seed that is written to the graph",
+        graph("tf.get_default_graph().seed = 1", ONE_SHOT),
+        contract="resampled",
+        changes="other seeds",
+    ),
+    offers(
+        "a function that a traced one calls",
+        eager(
+            "def make():\n    return tf.data.TextLineDataset('f').batch(2)",
+            before="tf.random.set_seed(1)",
+            train="@tf.function\ndef train():\n    for x in make():\n        print(x)\n"
+            "    return tf.random.uniform([])",
+        ),
+        contract="resampled",
+        changes="other seeds",
     ),
     rewrites(
         "a seed, on a version that counts random ops only",

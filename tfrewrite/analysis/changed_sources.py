@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.dataset_calls import FILE_SOURCES, SELF_PREFETCHING, functions_given
 from tfrewrite.analysis.dataset_uses import Consumer, Taking
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
+from tfrewrite.analysis.python_calls import (
+    CallEffect,
+    effect_of_method,
+    effect_of_path,
+    writes_to_argument,
+)
+from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.stages import Lost, Stage
 
 if TYPE_CHECKING:
@@ -37,6 +44,23 @@ _WRITERS = frozenset(
     ]
 )
 _HARMLESS_ROOTS = frozenset({"tensorflow", "builtins", "time", "logging"})
+_WRITING_METHODS = frozenset(
+    [
+        "shuffle",
+        "fill",
+        "sort",
+        "partition",
+        "put",
+        "itemset",
+        "resize",
+        "at",
+        "setfield",
+        "byteswap",
+    ]
+)
+_WRITING_PATHS = frozenset(
+    ["write_text", "write_bytes", "unlink", "rename", "replace", "touch", "open", "symlink_to"]
+)
 _IN_MEMORY = frozenset({"from_tensors", "from_tensor_slices"})
 
 
@@ -81,7 +105,7 @@ class ChangedSources:
         for node in self._in_loops(consumer):
             if node in own:
                 continue
-            if arrays and self._writes_in_place(node):
+            if arrays and (self._writes_in_place(node) or self._lends(node, parts)):
                 message = f"line {getattr(node, 'lineno', 0)} may change an array that is read"
                 return Obstacle("source-changes", message)
             if files and isinstance(node, ast.Call):
@@ -90,19 +114,29 @@ class ChangedSources:
                 if library in ("os", "shutil", "subprocess") and not path.startswith("os.path."):
                     message = f"line {node.lineno} may change files that are read"
                     return Obstacle("source-changes", message)
-                if self._shares_words(node, parts) and library not in _HARMLESS_ROOTS:
+                writes = path == "builtins.open" and bool(set(_mode(node)) & set("wax+"))
+                if (writes or library not in _HARMLESS_ROOTS) and (
+                    self._shares_words(node, parts) or self._names_like(node, parts)
+                ):
                     message = f"line {node.lineno} may write files that are read"
                     return Obstacle("source-changes", message)
         return None
 
     def _in_loops(self, consumer: Consumer) -> Iterator[ast.AST]:
-        """All that runs while elements are taken, also in functions of the file."""
+        """All that may run while elements are taken, also in functions of the file.
+
+        A function may be run by another name, by an object, or by somebody whom it was given to:
+        each that is so much as named there is taken to run.
+        """
         loops = [
             outer
             for outer in (consumer.node, *self._flow.enclosing(consumer.node))
             if isinstance(outer, (ast.For, ast.AsyncFor, ast.While))
         ]
         stack: list[ast.AST] = [*loops[-1:]] or [self._source.statement(consumer.node)]
+        if consumer.taking in (Taking.ITERATOR, Taking.GRAPH):
+            block, index = self._source.position(self._source.statement(consumer.node))
+            stack += block[index + 1 :]
         seen: set[ast.AST] = set()
         while stack:
             for node in ast.walk(stack.pop()):
@@ -110,16 +144,59 @@ class ChangedSources:
                     continue
                 seen.add(node)
                 yield node
-                if isinstance(node, ast.Call):
-                    name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-                    stack += self._functions.get(name, [])
+                name = getattr(node, "id", getattr(node, "attr", ""))
+                if name and isinstance(getattr(node, "ctx", None), ast.Load):
+                    stack += self._code_under.get(name, [])
 
     @cached_property
-    def _functions(self) -> dict[str, list[ast.FunctionDef]]:
-        found: dict[str, list[ast.FunctionDef]] = {}
+    def _code_under(self) -> dict[str, list[ast.AST]]:
+        """The functions and classes that a name may lead to, be it by another name."""
+        found: dict[str, list[ast.AST]] = {}
         for function in self._source.all(ast.FunctionDef):
             found.setdefault(function.name, []).append(function)
+        for cls in self._source.all(ast.ClassDef):
+            found.setdefault(cls.name, []).append(cls)
+        for assignment in self._source.all(ast.Assign):
+            for target in assignment.targets:
+                name = getattr(target, "id", getattr(target, "attr", ""))
+                if name:
+                    found.setdefault(name, []).extend(self._code_in(assignment.value))
         return found
+
+    def _code_in(self, value: ast.expr) -> Iterator[ast.AST]:
+        """The functions that a value holds, and the classes that it is an object of."""
+        for node in ast.walk(value):
+            if isinstance(node, ast.Lambda):
+                yield node
+            elif isinstance(node, ast.Name):
+                call = self._source.parent(node)
+                called = isinstance(call, ast.Call) and call.func is node
+                for binding in self._scopes.bindings(node):
+                    function = isinstance(binding.node, ast.FunctionDef) and not called
+                    if function or isinstance(binding.node, ast.ClassDef):
+                        yield binding.node
+
+    def _lends(self, node: ast.AST, parts: list[Stage]) -> bool:
+        """Whether an array that is read is given to a function that is not known."""
+        if not isinstance(node, ast.Call) or self._own.function(node) is not None:
+            return False
+        path = self._names.dotted(node.func)
+        if path is not None and path.startswith(("tensorflow.", "builtins.")):
+            return False
+        if path is not None and effect_of_path(path) in (CallEffect.PURE, CallEffect.HOST):
+            return writes_to_argument(node, path)
+        arrays = {
+            use.id
+            for part in parts
+            if part.name in _IN_MEMORY
+            for argument in part.making.args
+            for use in ast.walk(argument)
+            if isinstance(use, ast.Name)
+        }
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return any(
+            isinstance(use, ast.Name) and use.id in arrays for one in given for use in ast.walk(one)
+        )
 
     def _writes_in_place(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
@@ -129,7 +206,7 @@ class ChangedSources:
             return not (isinstance(name, ast.Name) and self._owned.number(name))
         if isinstance(node, ast.Call):
             method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-            named = method in ("shuffle", "fill", "sort", "partition", "put", "itemset", "resize")
+            named = method in _WRITING_METHODS or method.startswith("__i")
             return named or any(keyword.arg == "out" for keyword in node.keywords)
         return False
 
@@ -142,6 +219,40 @@ class ChangedSources:
             if isinstance(node, ast.Name)
             or (isinstance(node, ast.Constant) and isinstance(node.value, str))
         )
+
+    def _names_like(self, call: ast.Call, parts: list[Stage]) -> bool:
+        """Whether a call is given a file's name that begins as the names of those that are read."""
+        paths = list(self._paths(parts))
+        method = call.func if isinstance(call.func, ast.Attribute) else None
+        if method is not None and method.attr in _WRITING_PATHS:
+            names = {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}
+            if any(self._words(path) & names for path in paths):
+                return True
+        read = {_beginning(text) for path in paths for text in self._texts(path)}
+        return any(
+            text and (begins.startswith(_beginning(text)) or _beginning(text).startswith(begins))
+            for argument in call.args
+            for text in self._texts(argument)
+            for begins in read
+        )
+
+    def _texts(self, expr: ast.expr) -> set[str]:
+        """The strings that a value is made of, where it is put together in the file."""
+        found: set[str] = set()
+        seen: set[str] = set()
+        stack: list[ast.AST] = [expr]
+        while stack:
+            for node in ast.walk(stack.pop()):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    found.add(node.value)
+                elif isinstance(node, ast.Name) and node.id not in seen:
+                    seen.add(node.id)
+                    stack += [
+                        binding.value
+                        for binding in self._scopes.bindings(node)
+                        if binding.how is How.ASSIGN and binding.value is not None
+                    ]
+        return found
 
     # Arrays
 
@@ -201,6 +312,8 @@ class ChangedSources:
             self._code.reads_files(func) for part in parts for func in functions_given(part)
         )
         for part in parts:
+            for func in functions_given(part):
+                yield from self._code.files_read(func)
             read = in_functions or part.name in FILE_SOURCES | SELF_PREFETCHING
             if read and not functions_given(part):
                 yield from part.making.args[:1]
@@ -266,6 +379,11 @@ class ChangedSources:
         for outer in self._flow.enclosing(node):
             if isinstance(outer, (ast.For, ast.AsyncFor, ast.While)):
                 yield outer
+
+
+def _beginning(text: str) -> str:
+    """What a file's name begins with, up to the part that varies."""
+    return re.split(r"[%{*?\\[]", text)[0]
 
 
 def _mode(call: ast.Call) -> str:

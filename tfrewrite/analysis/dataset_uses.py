@@ -27,11 +27,11 @@ _DESCRIBING = frozenset(
 _DESCRIBING_CALLS = frozenset(
     [
         "builtins.len",
-        "builtins.isinstance",
         *(f"tensorflow.data.get_output_{what}" for what in ("types", "shapes", "classes")),
         "tensorflow.data.experimental.cardinality",
     ]
 )
+_DATASETS = ("tensorflow.data.Dataset", "tensorflow.data.DatasetV2", "builtins.list")
 
 
 class Taking(Enum):
@@ -80,6 +80,15 @@ class DatasetUses:
     def only_consumed(self, expr: ast.expr) -> bool:
         """Whether nothing but consumers ever sees the value of an expression."""
         return self._only_consumed(expr, set())
+
+    def describes(self, use: ast.expr) -> bool:
+        """Whether a use asks only what kind of dataset it is."""
+        parent = self._source.parent(use)
+        if isinstance(parent, ast.Attribute):
+            return parent.attr in _DESCRIBING
+        if not isinstance(parent, ast.Call):
+            return False
+        return self._names.dotted(parent.func) in (*_DESCRIBING_CALLS, "builtins.isinstance")
 
     # Consumers
 
@@ -255,8 +264,11 @@ class DatasetUses:
         return True
 
     def _passed(self, call: ast.Call, argument: ast.expr, seen: set[object]) -> bool:
-        if self._names.dotted(call.func) in _DESCRIBING_CALLS:
+        path = self._names.dotted(call.func)
+        if path in _DESCRIBING_CALLS:
             return True
+        if path == "builtins.isinstance" and len(call.args) == 2:
+            return self._names.dotted(call.args[1]) in _DATASETS  # of any kind, also prefetched
         parameter = self._own.parameter(call, argument)
         if parameter is None or parameter.how is not How.PARAMETER:
             return False

@@ -50,6 +50,7 @@ _STATIC_TABLES = frozenset(
 _TRACE_TIME_LIBRARIES = frozenset(
     ["functools", "logging", "absl", "typing", "operator", "warnings"]
 )
+_PLAIN_GETTERS = frozenset({"get_static_value", "get_logger"})
 _TENSOR_METHODS = frozenset(
     ["set_shape", "get_shape", "shape", "as_list", "with_shape", "to_tensor", "values"]
 )
@@ -140,6 +141,13 @@ class ElementCode:
             for body in self.bodies(func) or ()
             for node in ast.walk(body)
         )
+
+    def files_read(self, func: ast.expr) -> Iterator[ast.expr]:
+        """What a traced function makes the names of the files of that it reads."""
+        for body in self.bodies(func) or ():
+            for node in ast.walk(body):
+                if isinstance(node, ast.Call) and self._names.tf(node.func) in _READING_FILES:
+                    yield from node.args
 
     def is_local(self, name: ast.Name, bodies: list[ast.AST]) -> bool:
         """Whether a name belongs to one of some functions, and not to what is around them."""
@@ -277,7 +285,14 @@ class ElementCode:
             return Obstacle("host-effect", message)
         if effect.flags & {"writes", "iterates"}:
             return Obstacle("writes-state", f"`{text}` in line {line} changes state")
-        if "reads" in effect.flags or "creates" in effect.flags:
+        if (
+            short.startswith("get_")
+            and "not-tensor" in effect.flags
+            and short not in _PLAIN_GETTERS
+        ):
+            message = f"what `{text}` in line {line} gives is not known"
+            return Obstacle("function-not-seen", message)
+        if effect.flags & {"reads", "creates", "collections"}:
             message = f"`{text}` in line {line} reads variables for each element"
             return Obstacle("reads-variable", message)
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfrewrite.analysis.captured import Captured
 from tfrewrite.analysis.catching import Catching
 from tfrewrite.analysis.changed_sources import ChangedSources
 from tfrewrite.analysis.classes import Classes
@@ -15,6 +16,7 @@ from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
+from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
@@ -166,7 +168,14 @@ class Facts:
             self.source, self.scopes, self.names, self.classes, self.graph, self.own_calls
         )
         generators = Generators(
-            self.source, self.scopes, self.names, self.flow, self.classes, self.own_calls, code
+            self.source,
+            self.scopes,
+            self.names,
+            self.flow,
+            self.classes,
+            self.own_calls,
+            code,
+            self.captured,
         )
         sources = ChangedSources(
             self.source, self.scopes, self.names, self.flow, self.own_calls, code, self.ownership
@@ -179,8 +188,25 @@ class Facts:
             self.pipelines,
             code,
             generators,
+            self.own_calls,
             sources,
-            Settled(self.source, self.scopes, self.names),
+            Settled(
+                self.source,
+                self.scopes,
+                self.names,
+                self.classes,
+                self.own_calls,
+                self.captured,
+            ),
+            Iterators(self.source, self.names, self.classes, self.own_calls),
+            self.pipelines.uses,
+        )
+
+    @cached_property
+    def captured(self) -> Captured:
+        """What functions take from outside."""
+        return Captured(
+            self.source, self.scopes, self.names, self.flow, self.classes, self.own_calls
         )
 
     @cached_property

@@ -12,10 +12,12 @@ from tfrewrite.analysis.python_calls import (
     effect_of_method,
     effect_of_path,
     gives_data,
+    writes_to_argument,
 )
 from tfrewrite.analysis.scopes import Binding, How, Scopes
 
 if TYPE_CHECKING:
+    from tfrewrite.analysis.captured import Captured
     from tfrewrite.analysis.classes import Classes
     from tfrewrite.analysis.element_code import ElementCode
     from tfrewrite.analysis.flow import Flow
@@ -28,6 +30,12 @@ _LAZY = frozenset(
     f"builtins.{name}" for name in ["enumerate", "filter", "iter", "map", "open", "reversed", "zip"]
 )
 _LAZY_MODULES = ("itertools.", "csv.", "gzip.", "zipfile.", "glob.iglob", "os.scandir", "os.walk")
+_GIVING_NEW = frozenset(
+    [
+        *(f"builtins.{name}" for name in "len int float str sum list range".split()),
+        *(f"numpy.{name}" for name in "zeros ones empty arange full copy".split()),
+    ]
+)
 _MUTABLE_ROOTS = (ast.Attribute, ast.Subscript)
 
 
@@ -43,7 +51,9 @@ class Generators:
         classes: Classes,
         own: OwnCalls,
         code: ElementCode,
+        captured: Captured,
     ) -> None:
+        self._captured = captured
         self._source = source
         self._scopes = scopes
         self._names = names
@@ -98,6 +108,8 @@ class Generators:
                 f"`{text}` in line {call.lineno} draws from a stream that others draw from too"
             )
             return Obstacle("generator-random", message)
+        if writes_to_argument(call, path):
+            return _shares(call, f"calls `{text}`, which may write to an array")
         effect = effect_of(symbol) if symbol is not None else None
         if effect is not None and effect.stateless:
             return None
@@ -145,17 +157,41 @@ class Generators:
         self, target: ast.Attribute | ast.Subscript, bodies: list[ast.AST]
     ) -> Obstacle | None:
         if isinstance(target, ast.Subscript) and self._made_here(target.value, bodies):
-            return None
+            # What is in a list of its own may still be somebody else's array.
+            augmented = isinstance(self._source.parent(target), ast.AugAssign)
+            if not augmented or self._holds_numbers(target.value):
+                return None
         return _shares(target, f"writes `{ast.unparse(target)}`")
+
+    def _holds_numbers(self, name: ast.expr) -> bool:
+        """Whether a container that the generator made can hold nothing but numbers."""
+        return isinstance(name, ast.Name) and all(
+            isinstance(binding.value, ast.Call)
+            and (self._names.dotted(binding.value.func) or "").startswith("numpy.")
+            for binding in self._scopes.bindings(name)
+        )
 
     def _augmented(self, target: ast.Name) -> Obstacle | None:
         """`x += 1` changes an array in place, which may be somebody else's."""
-        aliases = (ast.Name, ast.Attribute, ast.Subscript)
         for binding in self._scopes.bindings(target):
-            foreign = binding.how in (How.PARAMETER, How.LOOP, How.UNPACK)
-            if foreign or (binding.how is How.ASSIGN and isinstance(binding.value, aliases)):
+            new = binding.how is How.AUGMENT or (
+                binding.how is How.ASSIGN and self._is_new(binding.value)
+            )
+            if not new and not self._counts(binding):
                 return _shares(target, f"changes `{target.id}` in place")
         return None
+
+    def _is_new(self, value: ast.expr | None) -> bool:
+        if isinstance(value, ast.Call):
+            return self._names.dotted(value.func) in _GIVING_NEW
+        return isinstance(value, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.List, ast.JoinedStr))
+
+    def _counts(self, binding: Binding) -> bool:
+        """Whether a loop's variable is a number."""
+        iterated = binding.value if binding.how is How.LOOP else None
+        return isinstance(iterated, ast.Call) and (
+            self._names.dotted(iterated.func) == "builtins.range"
+        )
 
     def _name(self, name: ast.Name, bodies: list[ast.AST]) -> Obstacle | None:
         """A value from outside must be settled before the generator runs, and stay as it is."""
@@ -163,6 +199,9 @@ class Generators:
             return None
         bindings = self._scopes.bindings(name)
         if any(binding.how in (How.FUNCTION, How.CLASS) for binding in bindings):
+            return None
+        readers = [body for body in bodies if body in self._source.ancestors(name)]
+        if any(self._captured.untouched(name, reader) for reader in readers):
             return None
         parameter = len(bindings) == 1 and bindings[0].how is How.PARAMETER
         settled = len(bindings) == 1 and bindings[0].how in (How.ASSIGN, How.UNPACK)

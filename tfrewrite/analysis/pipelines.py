@@ -40,7 +40,7 @@ _CYCLE = Lost(ast.Constant(None), "a name that is rebound from itself")
 
 
 _JOINING = frozenset({"zip", "concatenate", "sample_from_datasets", "choose_from_datasets"})
-_NO_DATASETS = frozenset({"weights", "seed", "stop_on_empty_dataset", "name"})
+_NO_DATASETS = frozenset({"seed", "stop_on_empty_dataset", "name", "rerandomize_each_iteration"})
 
 
 class Pipelines:
@@ -59,7 +59,7 @@ class Pipelines:
         self._flow = flow
         self._classes = classes
         self._own = own
-        self._uses = DatasetUses(source, names, flow, classes, self._own)
+        self.uses = DatasetUses(source, names, flow, classes, self._own)
         self._known: dict[ast.expr, Value] = {}
         self._open: set[ast.expr] = set()
 
@@ -68,7 +68,7 @@ class Pipelines:
         """Every loop, iterator and Keras call that takes a dataset's elements one by one."""
         return [
             consumer
-            for consumer in self._uses.candidates
+            for consumer in self.uses.candidates
             if self.value(consumer.expr) is not None and not is_peek(consumer.expr)
         ]
 
@@ -237,9 +237,14 @@ class Pipelines:
 
     def _inputs(self, call: ast.Call) -> Iterator[Value]:
         """The datasets among the arguments of a call."""
-        joins = isinstance(call.func, ast.Attribute) and call.func.attr in _JOINING
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        joins = method in _JOINING
         given = [k.value for k in call.keywords if k.arg not in _NO_DATASETS]
+        weights = [k.value for k in call.keywords if k.arg == "weights"]
         stack: list[ast.expr] = [*call.args, *given]
+        if method == "sample_from_datasets":  # the weights may be a dataset too
+            weights += call.args[1:2]
+            stack = [one for one in (*call.args[:2], *given) if not self._is_number(one, weights)]
         while stack:
             argument = stack.pop(0)
             if isinstance(argument, (ast.Tuple, ast.List)):
@@ -253,6 +258,24 @@ class Pipelines:
                 elif joins and not isinstance(argument, ast.Constant):
                     text = ast.unparse(argument)
                     yield Lost(argument, f"`{text}` is not shown to be a dataset of this file")
+
+    def _is_number(self, expr: ast.expr, weights: list[ast.expr]) -> bool:
+        """Whether an argument is a list or array of weights, and surely no dataset of them."""
+        match expr:
+            case _ if expr not in weights:
+                return False
+            case ast.List() | ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.ListComp():
+                return True
+            case ast.Call():
+                return (self._names.dotted(expr.func) or "").startswith("numpy.")
+            case ast.Name():
+                values = [binding.value for binding in self._flow.reaching(expr)]
+                return bool(values) and all(
+                    isinstance(value, (ast.List, ast.Tuple))
+                    and all(isinstance(element, ast.Constant) for element in value.elts)
+                    for value in values
+                )
+        return False
 
     # Where a pipeline ends
 
@@ -274,7 +297,7 @@ class Pipelines:
         """Whether an origin may end in a prefetch: nothing but consumers ever sees its value."""
         if self.value(origin) is None:
             return False
-        return self.end(self.value(origin)) is End.AHEAD or self._uses.only_consumed(origin)
+        return self.end(self.value(origin)) is End.AHEAD or self.uses.only_consumed(origin)
 
     def _origins(self, expr: ast.expr) -> list[ast.expr]:
         """The expressions whose value an expression hands on unchanged."""

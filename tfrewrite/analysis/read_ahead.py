@@ -11,7 +11,7 @@ from tfrewrite.analysis.dataset_calls import (
     WITH_FUNCTIONS,
     functions_given,
 )
-from tfrewrite.analysis.dataset_uses import Consumer, Taking
+from tfrewrite.analysis.dataset_uses import Consumer, DatasetUses, Taking
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.stages import Lost, Stage, stages
 
@@ -22,15 +22,24 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.element_code import ElementCode
     from tfrewrite.analysis.flow import Flow
     from tfrewrite.analysis.generators import Generators
+    from tfrewrite.analysis.iterators import Iterators
     from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.own_calls import OwnCalls
     from tfrewrite.analysis.pipelines import Pipelines
     from tfrewrite.analysis.scopes import Scopes
     from tfrewrite.analysis.settled import Settled
     from tfrewrite.analysis.source import Source
 
 _SHUFFLING = frozenset({"shuffle", "shuffle_and_repeat", "make_csv_dataset", "list_files"})
-_REPEATING = frozenset({"repeat", "shuffle_and_repeat", "make_csv_dataset"})
+_RANDOM = frozenset({"random", "RandomDataset", "sample_from_datasets"})
+_REPEATING = frozenset(
+    {"repeat", "shuffle_and_repeat", "make_csv_dataset", "concatenate", "flat_map", "interleave"}
+)
+_SWALLOWING = ("suppress", "raises", "assertRaises", "assertRaisesRegex")
 _NAMESPACES = frozenset(f"builtins.{name}" for name in ("globals", "setattr", "exec", "eval"))
+_OWN_NAMESPACES = frozenset({"builtins.vars", "builtins.locals"})
+_REACHING_IN = frozenset({"__globals__", "__dict__", "__main__", "__code__", "__defaults__"})
+_SAVING = ("Checkpoint", ".save")
 _SAVED_ITERATORS = ("make_saveable_from_iterator", "CheckpointInputPipelineHook")
 
 
@@ -46,9 +55,15 @@ class ReadAhead:
         pipelines: Pipelines,
         code: ElementCode,
         generators: Generators,
+        own: OwnCalls,
         sources: ChangedSources,
         settled: Settled,
+        iterators: Iterators,
+        uses: DatasetUses,
     ) -> None:
+        self._own = own
+        self._iterators = iterators
+        self._uses = uses
         self._settled = settled
         self._source = source
         self._scopes = scopes
@@ -68,6 +83,7 @@ class ReadAhead:
             *(self._stage(part) for part in parts),
             self._left_early(consumer, parts),
             self._sources.obstacle(consumer, parts),
+            self._saved(consumer),
         ]
         return next((found for found in checks if found is not None), None)
 
@@ -76,32 +92,29 @@ class ReadAhead:
             message = "in tf.data's debug mode every function runs as Python, for each element"
             return Obstacle("debug-mode", message)
         for call in self._source.all(ast.Call):
-            if self._names.dotted(call.func) in _NAMESPACES:
+            path = self._names.dotted(call.func)
+            if path in _NAMESPACES or (path in _OWN_NAMESPACES and not call.args):
                 message = f"`{ast.unparse(call.func)}(...)` may change what any name is"
                 return Obstacle("function-not-seen", message)
-        if any(word in self._source.text for word in _SAVED_ITERATORS) or self._saves_iterator():
+        for node in self._source.all(ast.Attribute):
+            if node.attr in _REACHING_IN or self._names.dotted(node) == "sys.modules":
+                message = f"`{ast.unparse(node)}` may change what any name is"
+                return Obstacle("function-not-seen", message)
+        if any(word in self._source.text for word in _SAVED_ITERATORS):
             message = "an iterator is saved in checkpoints, whose content would not fit any more"
             return Obstacle("iterator-in-checkpoint", message)
         return None
 
-    def _saves_iterator(self) -> bool:
-        for node in self._source.all(ast.Call):
-            if self._names.tf(node.func) == "train.Checkpoint":
-                for keyword in node.keywords:
-                    if isinstance(keyword.value, ast.Name):
-                        bindings = self._scopes.bindings(keyword.value)
-                        if any(self._is_iterator(binding.value) for binding in bindings):
-                            return True
-                    if self._is_iterator(keyword.value):
-                        return True
-        return False
-
-    def _is_iterator(self, value: ast.expr | None) -> bool:
-        if not isinstance(value, ast.Call):
-            return False
-        path = self._names.dotted(value.func) or ""
-        method = value.func.attr if isinstance(value.func, ast.Attribute) else path
-        return path == "builtins.iter" or method.endswith("_iterator")
+    def _saved(self, consumer: Consumer) -> Obstacle | None:
+        """Whether an iterator may come into a checkpoint, whose content would not fit any more."""
+        made = consumer.node
+        iterates = consumer.taking in (Taking.ITERATOR, Taking.GRAPH)
+        if not iterates or not isinstance(made, ast.Call) or self._iterators.only_taken_from(made):
+            return None
+        if not any(word in self._source.text for word in _SAVING):
+            return None
+        message = f"the iterator of line {made.lineno} may be saved in checkpoints"
+        return Obstacle("iterator-in-checkpoint", message)
 
     def _device(self, place: ast.expr, parts: Iterable[Stage | Lost]) -> Obstacle | None:
         """A prefetch belongs on the CPU, or exactly where a script moves elements to a device."""
@@ -168,23 +181,27 @@ class ReadAhead:
         """Whether an iterator is left before its end, and what it drew is missed by the next one.
 
         Measured on 2.21: the generator behind a reshuffling `shuffle` is one for all iterators of
-        the dataset. Read ahead over the end of a repetition, it has given one seed more. Graph
-        iterators, and ops that draw in a `map`, start afresh.
+        the dataset. Read ahead over the end of a repetition, or of the first of two datasets, it
+        has given one seed more. Graph iterators, and ops that draw in a `map`, start afresh.
         """
-        if consumer.taking is Taking.GRAPH or not self._may_leave(consumer):
+        if consumer.taking is Taking.GRAPH:
             return None
-        shared = [
-            part
-            for part in parts
-            if isinstance(part, Stage)
-            and (self._reshuffles(part, parts) or self._cached_draw(part))
-        ]
-        for part in shared:
-            if self._goes_on(consumer, part):
+        for part in parts:
+            if not isinstance(part, Stage):
+                continue
+            if not self._reshuffles(part, parts) and not self._cached_draw(part):
+                continue
+            name = f"`{part.name}` in line {part.call.end_lineno}"
+            if self._may_leave(consumer) and self._goes_on(consumer, part):
                 message = (
                     f"line {_line(consumer)} may stop before the pipeline ends and start again:"
-                    f" the next order of `{part.name}` in line {part.call.end_lineno} would depend"
-                    " on how far was read ahead"
+                    f" the next order of {name} would depend on how far was read ahead"
+                )
+                return Obstacle("left-early", message)
+            if self._taken_meanwhile(consumer, part):
+                message = (
+                    f"elements are also taken elsewhere while line {_line(consumer)} takes them:"
+                    f" the order of {name} would depend on how far was read ahead"
                 )
                 return Obstacle("left-early", message)
         return None
@@ -192,18 +209,22 @@ class ReadAhead:
     def _reshuffles(self, part: Stage, parts: list[Stage | Lost]) -> bool:
         if any(self._code.shuffles(func) for func in functions_given(part)):
             return True
-        if part.name not in _SHUFFLING:
+        if not self._draws_anew(part):
             return False
-        fixed = any(
-            keyword.arg == "reshuffle_each_iteration"
-            and isinstance(keyword.value, ast.Constant)
-            and keyword.value.value is False
-            for keyword in part.making.keywords
-        )
-        return not fixed and any(
+        return any(
             isinstance(above, Stage) and above.name in _REPEATING and part in set(stages(above))
             for above in parts
         )
+
+    def _draws_anew(self, part: Stage) -> bool:
+        """Whether each iteration has an order of its own."""
+        given = {keyword.arg: keyword.value for keyword in part.making.keywords}
+        if part.name in _SHUFFLING:
+            again = given.get("reshuffle_each_iteration")
+            return not (isinstance(again, ast.Constant) and again.value is False)
+        again = given.get("rerandomize_each_iteration")
+        fixed = again is None or (isinstance(again, ast.Constant) and again.value is False)
+        return part.name in _RANDOM and not fixed
 
     def _cached_draw(self, part: Stage) -> bool:
         """Whether random elements are cached once a first iteration has come to their end."""
@@ -211,24 +232,46 @@ class ReadAhead:
             isinstance(below, Stage)
             and (
                 below.name in _SHUFFLING
+                or self._draws_anew(below)
                 or any(self._code.calls_to(func, "random") for func in functions_given(below))
             )
             for below in stages(part)
         )
 
     def _may_leave(self, consumer: Consumer) -> bool:
-        if consumer.beside or consumer.taking is Taking.ITERATOR:
+        if consumer.beside or consumer.taking is Taking.ITERATOR or self._may_be_caught(consumer):
             return True
         if isinstance(consumer.node, ast.Call):
-            steps = {"steps", "steps_per_epoch", "validation_steps"}
-            return any(
-                keyword.arg in steps or keyword.arg is None for keyword in consumer.node.keywords
-            )
+            # A callback may stop a training; the second argument of a generator's fit is its steps.
+            steps = {"steps", "steps_per_epoch", "validation_steps", "callbacks", None}
+            by_keyword = any(keyword.arg in steps for keyword in consumer.node.keywords)
+            method = getattr(consumer.node.func, "attr", "")
+            return by_keyword or len(consumer.node.args) > (1 if "generator" in method else 4)
+        if not isinstance(consumer.node, (ast.For, ast.AsyncFor)):
+            return False
+        return any(
+            isinstance(node, (ast.Return, ast.Raise, ast.Yield, ast.YieldFrom))
+            or self._leaves(node, consumer.node)
+            for statement in consumer.node.body
+            for node in ast.walk(statement)
+        )
+
+    def _may_be_caught(self, consumer: Consumer) -> bool:
+        """Whether an exception may end the taking, and not the program."""
         if any(isinstance(outer, ast.Try) for outer in self._flow.enclosing(consumer.node)):
             return True
-        return isinstance(consumer.node, (ast.For, ast.AsyncFor)) and any(
-            isinstance(node, (ast.Return, ast.Raise)) or self._leaves(node, consumer.node)
-            for statement in consumer.node.body
+        for node in self._source.all(ast.With):
+            for item in node.items:
+                manager = item.context_expr
+                name = ast.unparse(manager.func) if isinstance(manager, ast.Call) else ""
+                if name.rpartition(".")[2] in _SWALLOWING:
+                    return True
+        if self._source.function(consumer.node) is None:
+            return False
+        return any(
+            isinstance(node, ast.Call)
+            for caught in self._source.all(ast.Try)
+            for statement in caught.body
             for node in ast.walk(statement)
         )
 
@@ -244,11 +287,54 @@ class ReadAhead:
         around = set(self._loops(part.call))
         if any(loop not in around for loop in self._loops(consumer.node)):
             return True
-        return any(
-            part in set(stages(self._pipelines.value(other.expr)))
-            for other in self._pipelines.consumers
-            if other is not consumer
-        )
+        return any(True for _ in self._other_uses(consumer, part))
+
+    def _taken_meanwhile(self, consumer: Consumer, part: Stage) -> bool:
+        """Whether somebody else takes elements before a consumer has come to the end."""
+        for use in self._other_uses(consumer, part):
+            if self._source.function(use) is not self._source.function(consumer.node):
+                return True
+            if consumer.node in self._source.ancestors(use):
+                return True
+        return False
+
+    def _other_uses(self, consumer: Consumer, part: Stage) -> Iterator[ast.expr]:
+        """Every place that has hold of the same dataset, and is not on the way to a consumer."""
+        mine = stages(self._pipelines.value(consumer.expr))
+        own = {one.call for one in mine if isinstance(one, Stage)}
+        for kind in (ast.Name, ast.Attribute, ast.Call):
+            for node in self._source.all(kind):
+                if node is consumer.expr or isinstance(getattr(node, "ctx", None), ast.Store):
+                    continue
+                value = self._pipelines.value(node)
+                if value is None or part not in stages(value):
+                    continue
+                if not self._is_handed_on(node, own):
+                    yield node
+
+    def _is_handed_on(self, use: ast.expr, own: set[ast.Call]) -> bool:
+        """Whether a use only gives a name to a dataset, builds on it, or describes it."""
+        parent = self._source.parent(use)
+        match parent:
+            case ast.Assign() | ast.AnnAssign() | ast.Return() | ast.IfExp() | ast.keyword():
+                return not isinstance(parent, ast.keyword) or self._builds(parent, own)
+            case ast.Tuple() | ast.List():
+                return True
+            case ast.Attribute():
+                call = self._source.parent(parent)
+                if isinstance(call, ast.Call) and call.func is parent:
+                    return call in own
+                return self._uses.describes(use)
+            case ast.Call():
+                return parent in own or self._uses.describes(use) or self._is_given(parent, use)
+        return False
+
+    def _builds(self, keyword: ast.keyword, own: set[ast.Call]) -> bool:
+        return self._source.parent(keyword) in own
+
+    def _is_given(self, call: ast.Call, use: ast.expr) -> bool:
+        """Whether a dataset becomes a parameter of a function of the file, which is looked at."""
+        return self._own.parameter(call, use) is not None
 
     def _loops(self, node: ast.AST) -> Iterator[ast.AST]:
         for outer in self._flow.enclosing(node):

@@ -21,6 +21,8 @@ _COUNTS_RANDOM_OPS_ONLY = (2, 21)
 _GRAPH_SEEDS = frozenset(
     ["set_random_seed", "random.set_random_seed", "random.set_seed", "keras.utils.set_random_seed"]
 )
+_TRACING = frozenset({"function", "contrib.eager.defun", "contrib.eager.function", "wrap_function"})
+_TRACED_METHODS = frozenset({"train_step", "test_step", "call", "model_fn"})
 _ONLY_EAGER = frozenset(
     ["enable_eager_execution", "enable_v2_behavior", "compat.v1.enable_eager_execution"]
 )
@@ -33,6 +35,7 @@ _ONLY_GRAPH = frozenset(
         "disable_eager_execution",
         "global_variables_initializer",
         "get_default_graph",
+        "Graph",
         "set_random_seed",
         "random.set_random_seed",
     ]
@@ -61,15 +64,11 @@ class Seeds:
 
     def _in_graph(self, place: ast.expr, consumer: Consumer) -> bool:
         """Whether the pipeline is made in a graph, as far as it may be."""
-        if self._symbols & _ONLY_EAGER:
-            return False
         if consumer.taking in (Taking.LOOP, Taking.ITERATOR):
-            function = self._source.function(place)
-            decorators = getattr(function, "decorator_list", [])
-            return any("function" in ast.unparse(decorator) for decorator in decorators)
+            return self._source.function(place) is not None and self._traces
         if consumer.taking is Taking.GRAPH:
             return True
-        return bool(self._symbols & _ONLY_GRAPH)
+        return bool(self._symbols & _ONLY_GRAPH) and not self._symbols & _ONLY_EAGER
 
     @cached_property
     def _calls(self) -> list[ast.Call]:
@@ -80,9 +79,32 @@ class Seeds:
         symbols = (self._names.tf(call.func) for call in self._calls)
         return frozenset(symbol for symbol in symbols if symbol is not None)
 
-    @property
+    @cached_property
+    def _traces(self) -> bool:
+        """Whether functions of the file may run in a graph: traced, or called by one that is."""
+        named = [*self._source.all(ast.Name), *self._source.all(ast.Attribute)]
+        return any(self._names.tf(node) in _TRACING for node in named) or any(
+            function.name in _TRACED_METHODS for function in self._source.all(ast.FunctionDef)
+        )
+
+    @cached_property
     def _graph_seed(self) -> bool:
-        return bool(self._symbols & _GRAPH_SEEDS)
+        if self._symbols & _GRAPH_SEEDS or any(self._may_seed(call) for call in self._calls):
+            return True
+        return any(
+            node.attr == "seed" and isinstance(node.ctx, ast.Store)
+            for node in self._source.all(ast.Attribute)
+        )
+
+    def _may_seed(self, call: ast.Call) -> bool:
+        """Whether a call sets a graph's seed in a way of its own: an estimator, another file."""
+        if any(keyword.arg == "tf_random_seed" for keyword in call.keywords):
+            return True
+        path = self._names.dotted(call.func) or ""
+        if path.startswith(("numpy.", "random.")) or self._own.function(call) is not None:
+            return False
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        return "seed" in name.lower() and self._names.tf(call.func) is None
 
     @cached_property
     def _draws_unseeded(self) -> bool:

@@ -7,12 +7,16 @@ known to be settled is taken to change.
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.scopes import Binding, How
 
 if TYPE_CHECKING:
+    from tfrewrite.analysis.captured import Captured
+    from tfrewrite.analysis.classes import Classes
     from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.own_calls import OwnCalls
     from tfrewrite.analysis.scopes import Scopes
     from tfrewrite.analysis.source import Source
 
@@ -20,23 +24,26 @@ _REACHING_OUT = frozenset(
     "globals locals vars eval exec open setattr getattr delattr next iter input id hash".split()
 )
 _MODULES = ("tensorflow", "numpy", "math")
-_MAKING_DATA = (
-    "numpy.",
-    "builtins.len",
-    "builtins.int",
-    "builtins.float",
-    "builtins.str",
-    "tensorflow.lookup.StaticHashTable",
-)
 
 
 class Settled:
     """Looks for what a function takes from outside."""
 
-    def __init__(self, source: Source, scopes: Scopes, names: Names) -> None:
+    def __init__(
+        self,
+        source: Source,
+        scopes: Scopes,
+        names: Names,
+        classes: Classes,
+        own: OwnCalls,
+        captured: Captured,
+    ) -> None:
         self._source = source
         self._scopes = scopes
         self._names = names
+        self._classes = classes
+        self._own = own
+        self._captured = captured
 
     def taken(self, func: ast.expr, *, traced: bool) -> str:
         """The words for the first thing from outside that may change; empty where there is none.
@@ -46,10 +53,23 @@ class Settled:
         """
         if self._names.tf(func) is not None:
             return ""
-        function = self._scopes.function(func) if isinstance(func, ast.Name) else func
+        function: ast.AST | None = func
+        if isinstance(func, ast.Name):
+            function = self._scopes.function(func)
+        elif isinstance(func, ast.Attribute):
+            function = self._method(func)
         if not isinstance(function, (ast.FunctionDef, ast.Lambda)):
             return f"`{ast.unparse(func)}`, which is no function of this file alone"
         return self._in(function, set(), traced=traced)
+
+    def _method(self, func: ast.Attribute) -> ast.FunctionDef | None:
+        """The method that an attribute stands for, where no subclass has another."""
+        method = self._own.named(func)
+        if not isinstance(method, ast.FunctionDef) or method.decorator_list:
+            return None
+        cls = self._source.parent(method)
+        assert isinstance(cls, ast.ClassDef)
+        return None if self._classes.replaced(cls, func.attr) else method
 
     def _in(self, function: ast.AST, seen: set[ast.AST], *, traced: bool) -> str:
         if function in seen:
@@ -68,12 +88,17 @@ class Settled:
     def _name(self, name: ast.Name, function: ast.AST, seen: set[ast.AST], *, traced: bool) -> str:
         bindings = self._scopes.bindings(name)
         if not bindings:
-            return f"`{name.id}`" if name.id in _REACHING_OUT else ""
-        if all(self._inside(binding, function) for binding in bindings):
-            given = [b for b in bindings if b.how is How.PARAMETER and b.value is not None]
-            return "" if all(_is_constant(b.value) for b in given) else f"`{name.id}`"
+            hidden = name.id in _REACHING_OUT or self._comes_from_elsewhere
+            return f"`{name.id}`" if hidden else ""
+        if self._classes.of_self(name) is not None:
+            return self._self(name, seen, traced=traced)
         if self._names.dotted(name) is not None:
             return self._library(name)
+        if all(self._inside(binding, function) for binding in bindings):
+            given = [b for b in bindings if b.how is How.PARAMETER and b.value is not None]
+            imported = any(b.how is How.IMPORT for b in bindings)
+            constant = all(_is_constant(b.value) for b in given) and not imported
+            return "" if constant else f"`{name.id}`"
         own = self._scopes.function(name)
         if isinstance(self._source.parent(name), ast.Attribute) and own is not None:
             return f"an attribute of `{name.id}`"
@@ -82,10 +107,43 @@ class Settled:
             return (
                 self._in(own, seen, traced=traced) if plain else f"`{name.id}`, which is decorated"
             )
-        if len(bindings) == 1 and bindings[0].how is How.ASSIGN:
-            if self._never_changes(bindings[0].value, traced=traced):
-                return ""
-        return f"`{name.id}`"
+        return "" if self._never_changes(name, function, traced=traced) else f"`{name.id}`"
+
+    def _self(self, name: ast.Name, seen: set[ast.AST], *, traced: bool) -> str:
+        """An object's methods, and the attributes in which there is but data."""
+        attribute = self._source.parent(name)
+        if not isinstance(attribute, ast.Attribute) or not isinstance(attribute.ctx, ast.Load):
+            return f"`{name.id}`"
+        method = self._method(attribute)
+        if method is not None:
+            return self._in(method, seen, traced=traced)
+        if traced:
+            settled = self._captured.data(attribute)
+        else:
+            settled = self._is_constant_attribute(name, attribute.attr)
+        return "" if settled else f"`{ast.unparse(attribute)}`"
+
+    def _is_constant_attribute(self, name: ast.Name, attribute: str) -> bool:
+        cls = self._classes.of_self(name)
+        if cls is None or self._classes.replaced(cls, attribute):
+            return False
+        stores = self._classes.stores(cls, attribute) or []
+        return len(stores) == 1 and all(
+            store.method is not None
+            and store.method.name == "__init__"
+            and _is_constant(store.value)
+            and not store.augmented
+            for store in stores
+        )
+
+    @cached_property
+    def _comes_from_elsewhere(self) -> bool:
+        """Whether a name that nothing here binds may be another module's, not Python's own."""
+        return any(
+            (star.module or "").partition(".")[0] not in _MODULES
+            for scope in self._scopes.all()
+            for star in scope.star_imports
+        )
 
     def _inside(self, binding: Binding, function: ast.AST) -> bool:
         return function in self._source.ancestors(binding.node)
@@ -100,16 +158,24 @@ class Settled:
         path = self._names.dotted(top) or ""
         return "" if path.partition(".")[0] in _MODULES else f"`{ast.unparse(top)}`"
 
-    def _never_changes(self, value: ast.expr | None, *, traced: bool) -> bool:
-        if _is_constant(value):
+    def _never_changes(self, name: ast.Name, function: ast.AST, *, traced: bool) -> bool:
+        bindings = self._scopes.bindings(name)
+        if len(bindings) == 1 and bindings[0].how is How.ASSIGN:
+            if _is_constant(bindings[0].value):
+                return True
+            if traced and self._is_table(bindings[0].value):
+                return True
+        if not traced:
+            return self._captured.untouched(name, function)
+        whole = self._source.parent(name)
+        if isinstance(whole, ast.Attribute) and self._captured.data(whole):
             return True
-        if not traced or value is None:
+        return self._captured.data(name)
+
+    def _is_table(self, value: ast.expr | None) -> bool:
+        if not isinstance(value, ast.Call):
             return False
-        if isinstance(value, (ast.List, ast.Set)):
-            return all(_is_constant(element) for element in value.elts)
-        if isinstance(value, ast.Call):
-            return (self._names.dotted(value.func) or "").startswith(_MAKING_DATA)
-        return False
+        return self._names.dotted(value.func) == "tensorflow.lookup.StaticHashTable"
 
 
 def _is_constant(value: ast.expr | None) -> bool:
