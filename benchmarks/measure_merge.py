@@ -2,6 +2,7 @@
 
     PYTHON benchmarks/measure_merge.py pairs     every op under every two consumers
     PYTHON benchmarks/measure_merge.py fuzz      random graphs, two fetches apart and together
+    PYTHON benchmarks/measure_merge.py fed       sums of three, sharing a fed tensor alone
     PYTHON benchmarks/measure_merge.py fused     matmul/conv + bias + activation, with and without
     PYTHON benchmarks/measure_merge.py updates   loss and update, merged against one after the other
     PYTHON benchmarks/measure_merge.py formulas  the same for losses written out and other layers
@@ -358,6 +359,36 @@ def fuzz(trials=2500, start=0):
             print("| %s | %d | %d |" % (kind, table[kind, True], table[kind, False]))
     for example in sorted(examples, key=lambda e: (e[1] != "rule", e[0]))[:12]:
         print("counter-example: trial %d against the %s, fetches %s and %s" % example)
+
+
+def fed(draws=30):
+    """A sum of three or more beside something else that uses one of the fed tensors in it."""
+    print("\n### Sums of three that share a fed tensor alone (TensorFlow %s)\n" % VERSION)
+    print("| fetched | with | different bits, of %d draws | two plain runs |" % draws)
+    print("|---|---|---|---|")
+    sums = {
+        "add_n([p + x, p, x])": lambda x, p: tf.add_n([p + x, p, x]),
+        "1.7 - add_n([p + x, p, x])": lambda x, p: 1.7 - tf.add_n([p + x, p, x]),
+        "relu(add_n([p + x, p, x]))": lambda x, p: tf.nn.relu(tf.add_n([p + x, p, x])),
+        "mean(add_n([p + x, p, x]))": lambda x, p: tf.reduce_mean(tf.add_n([p + x, p, x])),
+        "1.7 - add_n([p, x, p * x])": lambda x, p: 1.7 - tf.add_n([p, x, p * x]),
+        "1.7 - (p + x + p + x)": lambda x, p: 1.7 - (p + x + p + x),
+    }
+    for (name, build), partner in itertools.product(sorted(sums.items()), ("matmul", "mean")):
+        rng = np.random.RandomState(1)
+        with tf.Graph().as_default():
+            s = Sources(rng)
+            value = build(s.x, s.p)
+            other = OPS[partner](s, s.x)
+            changed = noise = 0
+            with session() as sess:
+                sess.run(tf.global_variables_initializer())
+                for _ in range(draws):
+                    feed = {t: rng.uniform(0.5, 1.5, [ROWS, COLUMNS]) for t in (s.x, s.p)}
+                    alone, again = sess.run(value, feed), sess.run(value, feed)
+                    changed += not same_bits(sess.run([value, other], feed)[0], alone)
+                    noise += not same_bits(alone, again)
+        print("| %s | %s of x | %d | %d |" % (name, partner, changed, noise))
 
 
 FUSED = {
@@ -771,6 +802,7 @@ if __name__ == "__main__":
     {
         "pairs": pairs,
         "fuzz": fuzz,
+        "fed": fed,
         "fused": fused,
         "updates": updates,
         "formulas": formulas,
