@@ -100,6 +100,47 @@ def apply(
 
 
 @app.command()
+def verify(
+    paths: opt.VerifyPaths,
+    *,
+    python: opt.Python = None,
+    args: opt.Arguments = "",
+    steps: opt.Steps = "",
+    seeds: opt.Seeds = None,
+    runs: opt.Runs = None,
+    timeout: opt.Timeout = None,
+    memory_limit: opt.MemoryLimit = None,
+    device: opt.DeviceOption = None,
+    contract: opt.ContractOption = "",
+    synthetic_data: opt.SyntheticData = False,
+    legacy_keras: opt.LegacyKeras = False,
+    quick: opt.NumbersOnly = False,
+    select: opt.Select = [],  # noqa: B006  Typer copies it
+    ignore: opt.Ignore = [],  # noqa: B006
+    allow: opt.Allow = [],  # noqa: B006
+    target_tf: opt.TargetTf = "",
+    format_: opt.VerifyFormatOption = opt.VerifyFormat.TEXT,
+    output: opt.Outputs = [],  # noqa: B006
+    jobs: opt.VerifyJobs = 1,
+    config: opt.Config = None,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+) -> None:
+    """Run the original and the rewritten script, and compare numbers and speed."""
+    from tfrewrite.verifying import VerifyOptions, VerifySession  # noqa: PLC0415
+
+    rules = opt.Options(
+        [str(path) for path in paths], select, ignore, allow, target_tf, config=config
+    )
+    options = VerifyOptions(
+        paths, python, args, steps, seeds, runs, timeout, memory_limit,
+        device.value if device else "", contract, synthetic_data, legacy_keras, quick,
+        format_.value, output, jobs, quiet, verbose, rules,
+    )  # fmt: skip
+    raise typer.Exit(VerifySession(options).run())
+
+
+@app.command()
 def rules(format_: opt.FormatOption = opt.Format.TEXT) -> None:
     """List the rules."""
     from tfrewrite import catalogue  # noqa: PLC0415

@@ -20,6 +20,10 @@ else:
 Table = dict[str, Any]
 
 _OVERRIDES = ("select", "ignore", "allow", "target-tf")
+VERIFY_KEYS = (
+    "args", "contract", "device", "legacy-keras", "memory-limit", "python", "quick", "runs",
+    "scripts", "seeds", "steps", "synthetic-data", "timeout",
+)  # fmt: skip
 _KEYS = (*_OVERRIDES, "exclude", "include", "jobs", "cache-dir", "per-file-ignores", "per-file")
 
 
@@ -69,7 +73,7 @@ def load(path: Path | None, *, root: str = ".") -> Settings:
     """The settings of a file; without one, what holds by default."""
     if path is None:
         return Settings(str(Path(root).resolve()))
-    reader = _Reader(path)
+    reader = Reader(path)
     table = reader.table()
     reader.check_keys(table, _KEYS, "tool.tfrewrite")
     overrides = [*reader.per_file_ignores(table), *reader.per_file(table)]
@@ -105,7 +109,7 @@ def parse_version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.strip().split("."))
 
 
-class _Reader:
+class Reader:
     """Reads one file, and blames the line that is wrong."""
 
     def __init__(self, path: Path) -> None:
@@ -144,7 +148,7 @@ class _Reader:
     def check_keys(self, table: Table, known: tuple[str, ...], where: str) -> None:
         for key in table:
             if key == "verify" and where == "tool.tfrewrite":
-                self.check_keys(self._table(table, key), (), "tool.tfrewrite.verify")
+                self.check_keys(self.inner(table, key), VERIFY_KEYS, "tool.tfrewrite.verify")
             elif key not in known:
                 raise self.wrong(key, f"no setting {key!r} in [{where}]; {_near(key, known)}")
 
@@ -180,12 +184,12 @@ class _Reader:
             raise self.wrong("target-tf", str(error)) from error
 
     def per_file_ignores(self, table: Table) -> list[Override]:
-        ignores = self._table(table, "per-file-ignores")
+        ignores = self.inner(table, "per-file-ignores")
         return [Override(key, ignore=self.strings(ignores, key)) for key in ignores]
 
     def per_file(self, table: Table) -> list[Override]:
-        tables = self._table(table, "per-file")
-        return [self._override(key, self._table(tables, key)) for key in tables]
+        tables = self.inner(table, "per-file")
+        return [self._override(key, self.inner(tables, key)) for key in tables]
 
     def _override(self, pattern: str, table: Table) -> Override:
         self.check_keys(table, _OVERRIDES, f'tool.tfrewrite.per-file."{pattern}"')
@@ -197,7 +201,7 @@ class _Reader:
             self.version(table),
         )
 
-    def _table(self, table: Table, key: str) -> Table:
+    def inner(self, table: Table, key: str) -> Table:
         value = table.get(key, {})
         if not isinstance(value, dict):
             raise self.wrong(key, f"{key} must be a table, not {_type(value)}")

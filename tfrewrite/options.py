@@ -24,6 +24,24 @@ class Format(str, Enum):
     JSON = "json"
 
 
+class VerifyFormat(str, Enum):
+    """How verifications are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+class Device(str, Enum):
+    """What scripts run on."""
+
+    AUTO = "auto"
+    CPU = "cpu"
+    GPU = "gpu"
+    BOTH = "both"
+
+
 @dataclass(frozen=True)
 class Options:
     """What the command line says, as it says it."""
@@ -124,4 +142,67 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print every file's status too.")]
 Shard = Annotated[
     str, typer.Option("--shard", metavar="I/N", help="Handle one part of N of the files.")
+]
+
+# What only `verify` takes.
+
+VerifyPaths = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="ORIGINAL [REWRITTEN]",
+        help="Two files or directories; one alone is held against what the rules make of it.",
+    ),
+]
+Python = Annotated[
+    Path | None,
+    typer.Option("--python", metavar="FILE", help="The interpreter that scripts run in."),
+]
+Arguments = Annotated[
+    str, typer.Option("--args", metavar="TEXT", help="What the script is called with.")
+]
+Steps = Annotated[
+    str,
+    typer.Option(
+        "--steps",
+        metavar="N|all",
+        help="Cut loops short after so many steps; by default 40, if the script is not quick.",
+    ),
+]
+Seeds = Annotated[
+    int | None, typer.Option("--seeds", min=1, metavar="N", help="Compare under so many seeds.")
+]
+Runs = Annotated[
+    int | None, typer.Option("--runs", min=2, metavar="N", help="Time so many runs of each.")
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option("--timeout", min=1, metavar="SECONDS", help="End a run after this time."),
+]
+MemoryLimit = Annotated[
+    float | None,
+    typer.Option("--memory-limit", min=1, metavar="MB", help="End a run that takes more."),
+]
+DeviceOption = Annotated[Device | None, typer.Option("--device", help="What scripts run on.")]
+ContractOption = Annotated[
+    str,
+    typer.Option(
+        "--contract",
+        metavar="CONTRACT",
+        help="What is promised: by default what the rewrites claim; of two files rounding.",
+    ),
+]
+SyntheticData = Annotated[
+    bool, typer.Option("--synthetic-data", help="Make up well-known data sets, without network.")
+]
+LegacyKeras = Annotated[bool, typer.Option("--legacy-keras", help="Use Keras 2 (tf-keras).")]
+NumbersOnly = Annotated[bool, typer.Option("--quick", help="Compare numbers, and no times.")]
+VerifyFormatOption = Annotated[
+    VerifyFormat, typer.Option("--format", help="How the result is written.")
+]
+Outputs = Annotated[
+    list[str],
+    typer.Option("--output", metavar="[FORMAT=]FILE", help="Write a report to this file."),
+]
+VerifyJobs = Annotated[
+    int, typer.Option("--jobs", min=1, metavar="N", help="Scripts at once, while not timing.")
 ]

@@ -117,13 +117,15 @@ def _measured(
 ) -> Mapping[str, Any]:
     asked, answer = laboratory.file("compare.json"), laboratory.file("compared.json")
     asked.write_text(
-        json.dumps({
-            "original": str(original.folder),
-            "rewritten": str(rewritten.folder),
-            "again": [str(one.folder) for one in again],
-            "nudged": [str(one.folder) for one in nudged],
-            "before": str(before.folder) if before else None,
-        })
+        json.dumps(
+            {
+                "original": str(original.folder),
+                "rewritten": str(rewritten.folder),
+                "again": [str(one.folder) for one in again],
+                "nudged": [str(one.folder) for one in nudged],
+                "before": str(before.folder) if before else None,
+            }
+        )
     )
     result = laboratory.compute("compare.py", str(asked), str(answer))
     if not result.succeeded:

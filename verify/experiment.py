@@ -61,7 +61,7 @@ class Pair:
 Progress = Callable[[str], None]
 
 
-class Inconclusive(Exception):
+class Inconclusive(Exception):  # noqa: N818  it is no error
     """The runs cannot tell; says why, what to do, and what the run printed."""
 
     def __init__(self, verdict: Verdict, reason: str, advice: str = "", output: str = "") -> None:
@@ -140,6 +140,7 @@ class Experiment:
     def _examined(self) -> Numerics:
         original, steps = self._first_run()
         self._environment = growth.environment(original, self._laboratory.conditions)
+        self._require_device(original)
         found: list[Numerics] = []
         rewritten = original
         for number in range(max(1, self._effort.seeds)):
@@ -155,14 +156,22 @@ class Experiment:
         self._growth = growth.of(self._observed, ())
         return replace(worst, steps=original.steps, whole=not original.was_cut, seeds=len(found))
 
+    def _require_device(self, run: Observation) -> None:
+        seen = run.summary.get("environment", {}).get("devices", [])
+        if self._laboratory.conditions.device == "gpu" and "GPU" not in seen:
+            there = ", ".join(map(str, seen)) or "nothing"
+            raise Inconclusive(
+                Verdict.INCONCLUSIVE,
+                f"a GPU was asked for, and TensorFlow saw {there}",
+                "use --device cpu, or an interpreter whose TensorFlow finds the GPU",
+            )
+
     def _first_run(self) -> tuple[Observation, int]:
         """The original, and after how many steps all further runs are to be cut short."""
         if self._effort.steps is not None:
             steps = self._effort.steps
             return self._observe(self._pair.original, "original", steps, SEED), steps
-        first = self._observe(
-            self._pair.original, "original", 0, SEED, budget_s=WHOLE_BUDGET_S
-        )
+        first = self._observe(self._pair.original, "original", 0, SEED, budget_s=WHOLE_BUDGET_S)
         if not first.was_cut:
             return first, 0
         return self._observe(self._pair.original, "original", STEPS, SEED), STEPS
@@ -267,10 +276,10 @@ def headline(verdict: Verdict, subject: Subject, speed: Speed | None) -> str:
     """The verdict in one line."""
     promise = subject.contract.value
     if verdict is Verdict.FAIL:
-        return f"FAIL: the rewritten version does not keep its promise ({promise})"
+        return f"the rewritten version does not keep its promise ({promise})"
     if verdict is Verdict.INCONCLUSIVE:
-        return f"INCONCLUSIVE: nothing was shown about the promise ({promise})"
-    return f"PASS: computes the same ({promise}){_pace(speed)}"
+        return f"nothing was shown about the promise ({promise})"
+    return f"computes the same ({promise}){_pace(speed)}"
 
 
 def _pace(speed: Speed | None) -> str:

@@ -60,8 +60,6 @@ def environment(run: Observation, conditions: Conditions) -> Environment:
     """The facts, and what was put in place of something else."""
     found: Mapping[str, Any] = run.summary.get("environment", {})
     notes = [str(note) for note in (*run.summary.get("notes", ()), *run.result.notes)]
-    if conditions.present_v1:
-        notes.append("tensorflow.compat.v1 was presented as tensorflow")
     if conditions.synthetic:
         notes.append("made-up data stood in for well-known data sets")
     if conditions.legacy_keras:

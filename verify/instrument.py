@@ -73,7 +73,8 @@ def _marked(text: str, path: str, first: int) -> tuple[str, list[Mark]]:
 
 def _loops(source: Source) -> Iterator[Loop]:
     generators = _generators(source)
-    for loop in (*source.all(ast.For), *source.all(ast.While)):
+    loops: list[Loop] = [*source.all(ast.For), *source.all(ast.While)]
+    for loop in loops:
         if _scope(source, loop) not in generators:
             yield loop
 

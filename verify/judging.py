@@ -159,7 +159,7 @@ def _quantum(series: Series) -> float:
         return 0.0
     if any(point.size > 1 for point in series.points) or max(values) > 1.0:
         return 0.0
-    slack = max(max(point.unit for point in series.points), 1e-6)
+    slack = max([1e-6, *(point.unit for point in series.points)])
     for denominator in range(2, LARGEST_DENOMINATOR):
         if 2 * denominator * slack > 0.1:
             return 0.0
@@ -225,9 +225,7 @@ def _moved_at_the_start(comparison: Comparison) -> str:
     return ""
 
 
-def _first_divergence(
-    comparison: Comparison, compared: Sequence[Compared]
-) -> Divergence | None:
+def _first_divergence(comparison: Comparison, compared: Sequence[Compared]) -> Divergence | None:
     """The first by step; what is printed has no step, and is named only if nothing else is."""
     found: list[tuple[int, int, Divergence]] = []
     for series, judged in zip(comparison.series, compared, strict=True):
@@ -281,7 +279,9 @@ def _missing(comparison: Comparison) -> str:
     for one in comparison.series:
         ours, theirs = one.counts
         if ours != theirs and one.kind is Kind.WEIGHTS:
-            return f"the rewritten version makes {theirs} steps with {one.name}, the original {ours}"
+            return (
+                f"the rewritten version makes {theirs} steps with {one.name}, the original {ours}"
+            )
     for kind, name in comparison.only_rewritten:
         if kind in {"weights", "final", "file", "other file"}:
             return f"only the rewritten version has {_noun(kind)} {name}"
@@ -312,9 +312,7 @@ def _counts(keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
     return {key: 1 for key in keys if key[0] in {"fetched", "read"}}
 
 
-def _what_passed(
-    comparison: Comparison, compared: Sequence[Compared], promise: Promise
-) -> str:
+def _what_passed(comparison: Comparison, compared: Sequence[Compared], promise: Promise) -> str:
     points = sum(len(one.points) for one in compared)
     count = f"{points:,} values of {len(compared):,} observables"
     if comparison.is_identical:
@@ -327,5 +325,3 @@ def _what_passed(
         f"of {count} {identical:,} are the same bit for bit; the others are within "
         f"{worst:.0%} of what rounding may make of them"
     )
-
-

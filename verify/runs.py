@@ -33,7 +33,8 @@ class Conditions:
     memory_limit_mb: float | None = None
     disk_limit_mb: float | None = 10_000.0
     device: str = "auto"
-    present_v1: bool = False
+    is_tf1: bool = False
+    """Written for TensorFlow 1: where only 2 is there, it gets the interface that it knows."""
     legacy_keras: bool = False
     synthetic: bool = False
 
@@ -167,7 +168,7 @@ class Laboratory:
             **asked,
             "record": str(folder),
             "parents": {str(mark.loop): mark.parent for mark in program.marked.marks},
-            "present_v1": conditions.present_v1,
+            "is_tf1": conditions.is_tf1,
             "synthetic": conditions.synthetic,
         }
         asked_file = folder / "asked.json"
@@ -231,5 +232,3 @@ def _summary(folder: Path) -> Mapping[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-

@@ -4,6 +4,7 @@ The file that TFREWRITE_PROBE names says what is asked for; what was seen goes i
 it. Python 3.6 or later with numpy, and whatever TensorFlow is there.
 """
 
+import importlib
 import importlib.util
 import os
 import sys
@@ -16,9 +17,8 @@ if __name__ == "__main__":
         os.path.join(_folder, "__init__.py"),
         submodule_search_locations=[_folder],
     )
+    assert _spec is not None and _spec.loader is not None
     _package = importlib.util.module_from_spec(_spec)
     sys.modules["_tfrewrite_probe"] = _package
     _spec.loader.exec_module(_package)
-    from _tfrewrite_probe.run import main
-
-    main()
+    importlib.import_module("_tfrewrite_probe.run").main()

@@ -91,7 +91,7 @@ def bundled(record, keys):
         names, entries = bundles.setdefault((kind, NUMBERED.sub("", name)), ([], []))
         names.append((kind, name))
         entries.extend(record.series[kind, name])
-    for names, entries in bundles.values():
+    for _, entries in bundles.values():
         entries.sort(key=lambda entry: entry["step"])
     return bundles
 
@@ -239,7 +239,9 @@ def shifted(original, ours, rewritten, theirs, before, key):
     early = iter(before.series.get(("before", key[1]), ()))
     points = []
     for entry, other in zip(ours, theirs):
-        record, wanted = (before, next(early, None)) if other.get("of_update") else (original, entry)
+        record, wanted = (
+            (before, next(early, None)) if other.get("of_update") else (original, entry)
+        )
         if wanted is None:
             return None
         found = distance(record, wanted, rewritten, other)

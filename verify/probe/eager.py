@@ -1,4 +1,4 @@
-"""Sees what a script reads from eager tensors, what Keras tells it, and when something was computed.
+"""Sees what a script reads from eager tensors, and when something was computed.
 
 Only a read by a file of the script's own is noted; TensorFlow and Keras read all the time.
 """
@@ -8,7 +8,16 @@ import threading
 
 from .own_code import is_own
 
-READS = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__format__", "__str__", "__repr__")
+READS = (
+    "numpy",
+    "__array__",
+    "__float__",
+    "__int__",
+    "__bool__",
+    "__format__",
+    "__str__",
+    "__repr__",
+)
 
 
 class EagerObserver(object):

@@ -127,8 +127,8 @@ class CountedLoops(Loops):
     """Finds out which turns are steps, and ends the loops that had enough of them.
 
     `weights_changed` is asked after a turn in which something was computed, which others say by
-    setting `worked`; `on_step` hears of every step, `on_begin` of the weights before the first. A loop that computes and changes nothing, as an
-    evaluation does, ends after `idle_limit` turns.
+    setting `worked`; `on_step` hears of every step, `on_begin` of the weights before the first. A
+    loop that computes and changes nothing, as an evaluation does, ends after `idle_limit` turns.
     """
 
     def __init__(self, parents, limit, budget_s, idle_limit):

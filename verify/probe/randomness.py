@@ -1,8 +1,8 @@
 """Pins what is random, so that a rewrite which moves nothing but ops draws the same numbers.
 
 An op without a seed of its own gets one from its place among the random ops of its graph, and not
-from how many other ops there are. In eager mode, and in functions traced from there, a draw gets its
-number from the draws before it, so that a step draws the same before and after it is compiled.
+from how many other ops there are. In eager mode, and in functions traced from there, a draw is told
+by the number of draws before it, so that a step draws the same before and after it is compiled.
 Seeds that the script gives itself are never touched.
 """
 
@@ -19,7 +19,7 @@ _MAXINT32 = 2**31 - 1
 
 def pin_python(seed, tree):
     """Before anything of the script runs. Generators without a seed get one in turn."""
-    import numpy as np  # noqa: PLC0415  after the threads of numpy were set by whoever starts this
+    import numpy as np
 
     real_random = random.Random
     random.seed(seed)

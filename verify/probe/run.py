@@ -2,9 +2,11 @@
 
 import builtins
 import importlib
+import importlib.util
 import json
 import os
 import platform
+import re
 import sys
 import threading
 import time
@@ -40,7 +42,7 @@ class Run(object):
         randomness.pin_python(asked["seed"], tree)
 
     def watch(self, followed):
-        import _tfrewrite_marks  # noqa: PLC0415  on the path of the script
+        import _tfrewrite_marks
 
         _tfrewrite_marks.watch(followed)
 
@@ -69,7 +71,7 @@ class Observed(Run):
 
     def __init__(self, asked, tree, began):
         Run.__init__(self, asked, tree, began)
-        from . import recording, weights, written_files  # noqa: PLC0415
+        from . import recording, weights, written_files
 
         self.recorder = recording.Recorder(self.folder)
         self.loops = loops.CountedLoops(
@@ -94,7 +96,7 @@ class Observed(Run):
 
     def install(self, parts):
         Run.install(self, parts)
-        from . import eager, sessions  # noqa: PLC0415
+        from . import eager, sessions
 
         weights, nudges = self.weights, self.nudges
         sessions.SessionObserver(
@@ -117,7 +119,7 @@ class Observed(Run):
         self.growth.install(parts.def_function)
 
     def keras_imported(self):
-        from . import keras_fit  # noqa: PLC0415
+        from . import keras_fit
 
         keras_fit.install(self.loops, self.recorder)
 
@@ -164,12 +166,12 @@ class Timed(Run):
 
     def install(self, parts):
         Run.install(self, parts)
-        from . import weights  # noqa: PLC0415
+        from . import weights
 
         randomness.Seeds(self.asked["seed"], parts, weights.Weights(None)).install()
 
     def keras_imported(self):
-        from . import keras_fit  # noqa: PLC0415
+        from . import keras_fit
 
         keras_fit.install(self.loops)
 
@@ -196,12 +198,13 @@ class Execution(object):
     def go(self):
         asked = self._asked
         if asked.get("synthetic"):
-            from . import synthetic  # noqa: PLC0415
+            from . import synthetic
 
             synthetic.install()
         _after_import(self._imported, self._run.keras_imported)
-        if asked.get("present_v1"):
+        if asked.get("is_tf1") and _is_version_2():
             _present_v1()
+            self._run.notes.append("tensorflow.compat.v1 was presented as tensorflow")
         os._exit = self._leave
         code = self._execute()
         if os.getpid() != self._process:
@@ -209,11 +212,11 @@ class Execution(object):
         sys.exit(code)
 
     def _imported(self, module):
-        from . import tensorflow_parts  # noqa: PLC0415
+        from . import tensorflow_parts
 
         try:
             self._run.install(tensorflow_parts.Parts(module))
-        except Exception:  # noqa: BLE001
+        except Exception:
             self._write("probe-failed", 1, traceback.format_exc())
             raise
 
@@ -225,7 +228,7 @@ class Execution(object):
         try:
             with open(self._script, "rb") as file:
                 code = compile(file.read(), self._script, "exec", dont_inherit=True)
-            exec(code, main.__dict__)
+            exec(code, main.__dict__)  # noqa: S102  it is what the user asked to run
             for thread in threading.enumerate():
                 if thread is not threading.current_thread() and not thread.daemon:
                     thread.join()
@@ -267,9 +270,19 @@ class Execution(object):
         os.replace(path + ".new", path)
 
 
+def _is_version_2():
+    """Whether the TensorFlow here is version 2, as its installation says without an import."""
+    spec = importlib.util.find_spec("tensorflow")
+    if spec is None or not spec.origin:
+        return False
+    packages = os.path.dirname(os.path.dirname(spec.origin))
+    pattern = re.compile(r"(?:tensorflow|tf_nightly)\w*-2\.[^-]*\.(?:dist|egg)-info$")
+    return any(pattern.match(name) for name in os.listdir(packages))
+
+
 def _present_v1():
     """Gives a script of TensorFlow 1 the interface that it knows, where there is only version 2."""
-    import tensorflow.compat.v1 as v1  # noqa: PLC0415
+    import tensorflow.compat.v1 as v1
 
     v1.disable_v2_behavior()
     sys.modules["tensorflow"] = v1

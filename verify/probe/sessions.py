@@ -4,7 +4,7 @@ import threading
 
 
 class SessionObserver(object):
-    """Stands between the script and `Session.run`; what TensorFlow itself runs in there is not seen.
+    """Stands between the script and `Session.run`; what runs within a run is not seen.
 
     `before` is None or holds names of tensors. Where a run is about to change weights, these are
     computed with its feed first and recorded too: what the script would have read before the
@@ -124,7 +124,9 @@ def _writes(start, names):
     waiting = [start]
     while waiting:
         op = waiting.pop()
-        applies = op.type.startswith(("Assign", "Apply", "ResourceApply", "Scatter", "ResourceScatter"))
+        applies = op.type.startswith(
+            ("Assign", "Apply", "ResourceApply", "Scatter", "ResourceScatter")
+        )
         applies = applies or op.type.startswith(("SparseApply", "ResourceSparseApply"))
         if applies and op.inputs and op.inputs[0].op.name in names:
             return True

@@ -1,7 +1,7 @@
 """Stands in for well-known data sets, so that a script runs without a network.
 
-`install()` is called before the script is; it imports no TensorFlow. From then on these give made-up
-data of the true shapes, types and ranges, whatever way they are imported:
+`install()` is called before the script runs; it imports no TensorFlow. From then on these give data
+that are made up, of the true shapes, types and ranges, whatever way they are imported:
 
 - `load_data()` of `keras.datasets` and `tf.keras.datasets`, standalone Keras and tf-keras too:
   mnist, fashion_mnist, cifar10, cifar100, imdb, reuters, boston_housing and california_housing, as
@@ -206,7 +206,7 @@ def _channels_first(original):
 
 _Text = collections.namedtuple("_Text", "classes words median spread longest marks often sizes")
 _TEXTS = {
-    "imdb": _Text(2, 88584, 177, 0.75, 2493, 60, 16, (25000, 25000)),
+    "imdb": _Text(2, 88584, 177, 0.75, 2493, 60, 24, (25000, 25000)),
     "reuters": _Text(46, 30979, 92, 0.94, 2375, 12, 32, (11228,)),
 }
 _TABLE = 1 << 20
@@ -492,7 +492,7 @@ class DataSet(object):
         reshape=True,
         seed=None,
     ):
-        # The original seeds in any case; without a seed from the system, so that no two runs agree.
+        # The original also seeds without one, from the system: then no two runs would agree.
         if seed is not None:
             np.random.seed(seed)
         kind = _dtype_name(dtype)
@@ -502,8 +502,8 @@ class DataSet(object):
             self._num_examples = 10000
             self.one_hot = one_hot
         else:
-            assert images.shape[0] == labels.shape[0], (
-                "there are {} images but {} labels".format(images.shape[0], labels.shape[0])
+            assert images.shape[0] == labels.shape[0], "there are {} images but {} labels".format(
+                images.shape[0], labels.shape[0]
             )
             self._num_examples = images.shape[0]
             if reshape:

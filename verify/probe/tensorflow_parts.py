@@ -1,6 +1,7 @@
 """The parts of TensorFlow that the probe stands in, wherever this version keeps them."""
 
 import importlib
+import importlib.util
 
 
 class Parts(object):
@@ -29,8 +30,13 @@ class Parts(object):
 
 def _part(name, default=None):
     for root in ("tensorflow.python.", "tensorflow_core.python."):
-        try:
+        if _is_there(root + name):
             return importlib.import_module(root + name)
-        except ImportError:
-            continue
     return default
+
+
+def _is_there(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False

@@ -33,7 +33,9 @@ class Weights(object):
             return
         name = _name(variable)
         count = self._names[name] = self._names.get(name, 0) + 1
-        self._eager.append((weakref.ref(variable), name if count == 1 else "%s (%d)" % (name, count)))
+        self._eager.append(
+            (weakref.ref(variable), name if count == 1 else "%s (%d)" % (name, count))
+        )
 
     def disown(self, variable):
         """A variable of the probe itself."""

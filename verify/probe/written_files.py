@@ -25,7 +25,9 @@ class WrittenFiles(object):
         written = [path for path, state in self._all() if self._before.get(path) != state]
         for path in sorted(written)[:MOST]:
             name = os.path.relpath(path, self._tree)
-            if os.path.basename(path).startswith(NOT_COMPARED) or path.endswith(ENDINGS_NOT_COMPARED):
+            if os.path.basename(path).startswith(NOT_COMPARED) or path.endswith(
+                ENDINGS_NOT_COMPARED
+            ):
                 continue
             try:
                 self._record(recorder, folder, name, path)
@@ -66,7 +68,7 @@ class WrittenFiles(object):
 
 
 def _record_checkpoint(recorder, name, prefix):
-    from tensorflow.python.training import checkpoint_utils  # noqa: PLC0415
+    from tensorflow.python.training import checkpoint_utils
 
     reader = checkpoint_utils.load_checkpoint(prefix)
     for key in sorted(reader.get_variable_to_shape_map()):
@@ -75,7 +77,7 @@ def _record_checkpoint(recorder, name, prefix):
 
 
 def _record_hdf5(recorder, name, path):
-    import h5py  # noqa: PLC0415
+    import h5py
 
     with h5py.File(path, "r") as file:
 

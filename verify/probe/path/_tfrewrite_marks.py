@@ -9,7 +9,7 @@ _watch = None
 
 def watch(loops):
     """From now on, `loops` is told of every turn of a marked loop."""
-    global _watch
+    global _watch  # noqa: PLW0603  it is set once, before the script runs
     _watch = loops
 
 
@@ -26,5 +26,5 @@ def go(condition, loop):
 
 
 # AutoGraph, which reads these calls in a traced function, leaves the marks as they are.
-steps.autograph_info__ = {}
-go.autograph_info__ = {}
+for _mark in (steps, go):
+    setattr(_mark, "autograph_info__", {})
