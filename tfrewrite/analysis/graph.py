@@ -32,7 +32,13 @@ from tfrewrite.analysis.objects import Objects
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_path, gives_data
 from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How, Scopes
 from tfrewrite.analysis.source import Source
-from tfrewrite.analysis.symbols import CONFIGURATION, SESSIONS, SUMMARY_WRITERS, VARIABLES
+from tfrewrite.analysis.symbols import (
+    CONFIGURATION,
+    DATASETS,
+    SESSIONS,
+    SUMMARY_WRITERS,
+    VARIABLES,
+)
 
 GRAPH_MODE: Final = "1"
 _MAX_CALLS = 16
@@ -47,6 +53,8 @@ _OPERATORS: dict[type[ast.AST], str] = {
 _STRUCTURING = frozenset(
     f"builtins.{name}" for name in "list tuple dict zip reversed enumerate sorted set".split()
 )
+# Whatever these are given, they give data, or fail.
+_GIVING_DATA = frozenset(f"builtins.{name}" for name in "len int float str bool range".split())
 _STATIC_ATTRIBUTES = frozenset({"shape", "dtype", "name", "device", "graph", "get_shape"})
 _OBJECTS = SESSIONS | SUMMARY_WRITERS
 
@@ -328,6 +336,8 @@ class Tracer:
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
         if path in _STRUCTURING:
             return self._structure(call, arguments, frame)
+        if path in _GIVING_DATA:
+            return Node(Kind.CONSTANT, call)
         if effect_of_path(path) in (CallEffect.PURE, CallEffect.HOST) or gives_data(path):
             values = [self.trace(argument, frame) for argument in arguments]
             if all(is_python(value) for value in values):
@@ -373,6 +383,8 @@ class Tracer:
             return Node(Kind.VARIABLE, call, symbol, many=self.repeated(call, frame))
         if symbol in _OBJECTS:
             return Node(Kind.OBJECT, call, symbol)
+        if symbol.startswith(DATASETS):
+            return Node(Kind.CONSTANT, call)
         effect = effect_of(symbol, GRAPH_MODE)
         parameters = effect.parameters if effect is not None else ()
         for position, argument in enumerate(call.args):

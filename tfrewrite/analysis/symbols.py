@@ -5,6 +5,8 @@ What a symbol *does* is measured (`effects.json`); here stand those that say wha
 
 VARIABLES = frozenset({"Variable", "get_variable", "contrib.framework.get_variable"})
 CONFIGURATION = frozenset({"app.flags.FLAGS", "flags.FLAGS"})
+# Loaders of arrays, which build no graph.
+DATASETS = ("examples.tutorials.", "keras.datasets.", "contrib.learn.datasets.")
 PLAIN_SESSIONS = frozenset({"Session", "InteractiveSession"})
 # Their hooks see every run, so the number of runs matters.
 HOOKED_SESSIONS = frozenset(
