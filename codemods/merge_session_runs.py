@@ -6,7 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.fetches import Fetch, fetch_of, may_round, share_a_result
+from tfrewrite.analysis.fetches import (
+    Fetch,
+    checks_beneath,
+    fetch_of,
+    may_round,
+    share_a_result,
+)
+from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import DEFAULT_SESSION, SessionKind, SessionRun
 from tfrewrite.analysis.source import Block
@@ -232,8 +239,7 @@ class _Step:
         if self._facts.dynamics.rewires_graph:
             return Obstacle("graph-surgery", "the file changes the graph or gradients afterwards")
         if self._facts.dynamics.obstacle:
-            message = f"{self._facts.dynamics.obstacle} may change what anything means"
-            return Obstacle("dynamic-code", message)
+            return Obstacle("dynamic-code", self._facts.dynamics.obstacle)
         message = self._facts.catching.caught(self._block, self._parts[0].statement)
         return Obstacle("inside-try", message) if message else None
 
@@ -279,7 +285,14 @@ class _Step:
         moving = {other.run.call for other in (*group, part)}
         if self._fetches[part].update is None:
             moving |= self._harmless_runs(first, last)
-        crossed: list[ast.AST] = [*self._block[first:last], part.value]
+        before = self._block[first:last]
+        if checks_beneath(self._fetches[part]):
+            for node in (node for statement in before for node in evaluated(statement)):
+                if isinstance(node, ast.Call) and node not in moving:
+                    text = self._facts.source.segment(part.run.fetches)
+                    message = f"line {node.lineno} has happened when the checks of `{text}` fail"
+                    return Obstacle("call-between", message)
+        crossed: list[ast.AST] = [*before, part.value]
         if isinstance(part.statement, ast.AugAssign):
             crossed += ast.iter_child_nodes(part.statement.target)
         return self._facts.moves.obstacle(crossed, part.run.needs, frozenset(moving))

@@ -57,6 +57,8 @@ def test_a_file_that_sets_attributes_unseen_hides_all_of_them(more: str) -> None
     "head",
     [
         "class Model(Unknown):",
+        "class Model:\n    def __new__(cls): return other\n",
+        "class Model:\n    def __init_subclass__(cls): pass\n",
         "class Model(tf.keras.Model):",
         "class Model(metaclass=Meta):",
         "class Model(make_base()):",

@@ -25,10 +25,25 @@ from analysis_helpers import with_graph
         "class A: pass\nA.net = noisy",
         "manager = tf.control_dependencies([loss])",
         "make = tf.control_dependencies",
+        "import threading",
+        "from multiprocessing import Pool",
+        "tf.train.start_queue_runners(sess)",
+        "figure.canvas.mpl_connect('key_press_event', work)",
+        "import signal\nsignal.signal(signal.SIGINT, work)",
+        "import weakref\nweakref.ref(loss, work)",
+        "import sys\nsys.settrace(lambda *event: work())",
+        "np.seterrcall(work)",
+        "np.set_printoptions(formatter={'float': work})",
+        "np.set_printoptions(formatter={'float': lambda n: work(n)})",
     ],
 )
 def test_what_changes_things_unseen(text: str) -> None:
     assert with_graph(text + "\n").dynamics.obstacle
+
+
+def test_the_words_say_what_it_does() -> None:
+    assert "may change what anything means" in with_graph("exec(code)\n").dynamics.obstacle
+    assert "at moments" in with_graph("import threading\n").dynamics.obstacle
 
 
 @pytest.mark.parametrize(
@@ -38,6 +53,12 @@ def test_what_changes_things_unseen(text: str) -> None:
         "class A:\n    def set(self):\n        self.loss = loss",
         "model.learning_rate = 1",
         "values = vars_of(model)",
+        "# threading would not help",
+        "text = 'multiprocessing'",
+        "import signal\nsignal.signal(signal.SIGINT, signal.SIG_DFL)",
+        "import weakref\nweakref.ref(loss)",
+        "np.set_printoptions(precision=3)",
+        "np.set_printoptions(formatter={'float': '{:.2f}'.format, 'int': lambda n: '%d' % n})",
     ],
 )
 def test_ordinary_code_does_not(text: str) -> None:

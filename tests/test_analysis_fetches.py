@@ -6,7 +6,13 @@ import pytest
 
 from analysis_helpers import expression, with_graph
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.fetches import Fetch, fetch_of, may_round
+from tfrewrite.analysis.fetches import (
+    Fetch,
+    checks_beneath,
+    fetch_of,
+    may_round,
+    share_a_result,
+)
 
 
 def fetch_in(found: Facts, mark: str = "here") -> Fetch:
@@ -180,3 +186,66 @@ def test_shared_inputs_without_chains_do_not_round() -> None:
 def test_one_run_alone_does_not_round() -> None:
     found = with_graph("v = (x / 20) * 0.01  # here\n")
     assert not may_round([fetch_in(found)])
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
+def shares(first: str, second: str, before: str = "") -> bool:
+    found = with_graph(f"{before}\nv = {first}  # first\nv = {second}  # second\n")
+    return share_a_result(fetch_in(found, "first"), fetch_in(found, "second"))
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "loss",
+        "[accuracy, loss]",
+        "tf.cast(loss, tf.float32)",
+        "tf.real(loss)",
+        "tf.add_n([loss])",
+        "tf.image.central_crop(loss, 1.0)",
+        "tf.keras.activations.linear(loss)",
+        "loss if flag else accuracy",
+    ],
+)
+def test_one_tensor_under_two_names_is_one_array(again: str) -> None:
+    assert shares("loss", again)
+    assert shares(again, "loss")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "accuracy",
+        "loss + 1",
+        "tf.identity(loss)",
+        "tf.reshape(loss, [1])",
+        "tf.expand_dims(loss, 0)",
+        "tf.layers.dense(tf.reshape(loss, [1, 1]), 3)",
+    ],
+)
+def test_an_operation_makes_an_array_of_its_own(other: str) -> None:
+    assert not shares("loss", other)
+
+
+def test_parts_of_one_tensor_are_two_arrays() -> None:
+    assert not shares("logits[:, 0:1]", "logits[:, 1:2]")
+
+
+@pytest.mark.parametrize(
+    ("value", "checks"),
+    [
+        ("tf.check_numerics(loss, 'bad')", True),
+        ("tf.verify_tensor_all_finite(loss, 'bad') + 1", True),
+        ("loss", False),  # its gradient's own checks are not the script's
+        ("tf.losses.mean_squared_error(y, y)", False),
+    ],
+)
+def test_checks_that_the_script_makes(value: str, *, checks: bool) -> None:
+    assert checks_beneath(fetch(f"v = {value}  # here\n")) is checks
+
+
+def test_a_check_that_comes_by_control_dependency() -> None:
+    text = "with tf.control_dependencies([tf.assert_positive(loss)]):\n    a = tf.identity(loss)\n"
+    assert checks_beneath(fetch(f"{text}v = a  # here\n"))

@@ -330,7 +330,13 @@ class Model:
     ("feed", "expected"),
     [
         ("{x: images}", True),
-        ("{x: images[0:3], y: self.labels}", True),
+        ("{x: images[0:3], y: images.T}", True),
+        ("{x: mnist.train.images}", True),
+        ("{x: settings.images}", True),
+        ("{x: held.images}", True),
+        ("{x: source.images}", False),
+        ("{x: given.images}", False),
+        ("{x: self.images}", False),
         ("{x: np.reshape(images, [3])}", True),
         ("{x: pure(images)}", False),
         ("{x: len(images) * 2}", True),
@@ -350,7 +356,19 @@ def test_what_may_be_evaluated_once_more(
     feed: str,
     expected: bool,  # noqa: FBT001
 ) -> None:
-    start = "class A:\n    @property\n    def size(self): act()\n"
+    start = """
+import settings
+from tensorflow.examples.tutorials.mnist import input_data
+mnist = input_data.read_data_sets("data")
+given = source.load()
+class A:
+    @property
+    def size(self): act()
+class B:
+    def __init__(self):
+        self.images = 1
+held = B()
+"""
     found = with_graph(f"{START}{start}sess.run(loss, {feed})  # here\n")
     (fed,) = (one.feed for one in found.sessions.runs.values() if one.feed is not None)
     assert found.moves.repeatable(fed) is expected

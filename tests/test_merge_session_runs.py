@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from rulebench import bench, leaves_alone, offers, refuses, rewrites
+from rulebench import Case, bench, leaves_alone, offers, refuses, rewrites
 from tfrewrite.codemods.merge_session_runs import MergeSessionRuns
 
 GRAPH = """\
@@ -941,11 +941,307 @@ TRAPS = [
     ),
 ]
 
+
+def between(name: str, code: str, reason: str = "call-between", **around: str) -> Case:
+    """Something between two reads that one run would be moved past."""
+    first, second = textwrap.dedent(READS).strip().splitlines()
+    return refuses(
+        name, step(f"{first}\n{textwrap.dedent(code).strip()}\n{second}\n", **around), reason=reason
+    )
+
+
+def fed(name: str, feed: str, reason: str = "feed-not-repeatable", **around: str) -> Case:
+    """Two reads with a feed that is not the same twice."""
+    runs = f"l = sess.run(loss, {feed})\na = sess.run(accuracy, {feed})\n"
+    return refuses(name, step(runs, **around), reason=reason)
+
+
+def beneath(name: str, graph: str, reason: str = "fetch-not-traced") -> Case:
+    """Two reads of the same value, where the graph makes it."""
+    return refuses(name, step(READS, graph=graph), reason=reason)
+
+
+RATE = "rate = tf.placeholder(tf.float32)\n"
+CHANGED = "images[:] = images + 1"
+
+UNSEEN = [
+    # objects that are changed where they are
+    between("an element changed in place", "held[0] += 1", "feed-changes", before="held = [0]\n"),
+    between(
+        "a number changed by a function of the script",
+        "bump()",
+        graph="""
+        def bump():
+            global total
+            total += 1
+        """,
+    ),
+    between("a numpy function that may write", "np.nan_to_num(images, copy=False)"),
+    between("an unbound method that writes", "np.ndarray.sort(images)"),
+    between(
+        "a view of the array", "top[0] = 1", "feed-changes", before="top, low = np.split(x, 2)\n"
+    ),
+    between(
+        "an array unpacked from a new list of the old arrays",
+        "first[0] = 1.0",
+        "feed-changes",
+        before="held = [1]\nheld.append(images)\none, first = list(held)\n",
+    ),
+    between(
+        "an array unpacked from a sum of lists",
+        "first[0] = 1.0",
+        "feed-changes",
+        before="one, first = [1] + held\n",
+    ),
+    between("a target of a loop", "for images[0, 0] in range(3): pass", "feed-changes"),
+    between(
+        "a hidden method of a library", "random._inst.shuffle(images)", graph="import random\n"
+    ),
+    # code that runs where the text does not show it
+    between("a field of a format", 'print("{0.name}".format(data))', graph="data = load()\n"),
+    between(
+        "a property in an f-string",
+        'print(f"{data.name}")',
+        graph=f"""
+        class Data:
+            @property
+            def name(self):
+                {CHANGED}
+        data = Data()
+        """,
+    ),
+    between(
+        "numpy asks an object of the script",
+        "np.mean(data)",
+        graph=f"""
+        class Data:
+            def mean(self, axis, dtype, out):
+                {CHANGED}
+        data = Data()
+        """,
+    ),
+    between(
+        "a default that is made by the script",
+        "seen[1]",
+        "dynamic-code",
+        graph=f"""
+        from collections import defaultdict
+        def make():
+            {CHANGED}
+        seen = defaultdict(make)
+        """,
+    ),
+    between(
+        "an object that goes away",
+        "data = None",
+        "dynamic-code",
+        graph=f"""
+        class Data:
+            def __del__(self):
+                {CHANGED}
+        """,
+    ),
+    between(
+        "a screen of the script's own",
+        "print(l)",
+        "dynamic-code",
+        graph="""
+        import sys
+        sys.stdout = Screen()
+        """,
+    ),
+    between(
+        "a handler of what is logged",
+        "logging.warning(l)",
+        graph=f"""
+        import logging
+        class Handler(logging.Handler):
+            def emit(self, record):
+                {CHANGED}
+        """,
+    ),
+    between(
+        "a filter of what is logged",
+        "log.warning(l)",
+        graph="""
+        import logging
+        log = logging.getLogger()
+        log.addFilter(look)
+        """,
+    ),
+    between(
+        "a thread",
+        "time.sleep(1)",
+        "dynamic-code",
+        graph="""
+        import time
+        from threading import Thread as Worker
+        Worker(target=work).start()
+        """,
+    ),
+    between(
+        "a signal",
+        "time.sleep(1)",
+        "dynamic-code",
+        graph="""
+        import signal
+        import time
+        signal.signal(signal.SIGALRM, work)
+        """,
+    ),
+    between(
+        "a reference that tells when its object goes",
+        "data = None",
+        "dynamic-code",
+        graph="""
+        import weakref
+        weakref.finalize(data, work)
+        """,
+    ),
+    between(
+        "a profiler",
+        "n = len(images)",
+        "dynamic-code",
+        graph="""
+        import sys
+        sys.setprofile(work)
+        """,
+    ),
+    between(
+        "numbers that the script prints",
+        "print(l)",
+        "dynamic-code",
+        graph="""
+        np.set_printoptions(formatter={"float": work})
+        """,
+    ),
+    between(
+        "errors that call back",
+        "n = np.float32(1) / 0",
+        "dynamic-code",
+        graph="""
+        np.seterrcall(work)
+        """,
+    ),
+    between(
+        "a line that is printed before a check fails",
+        "print(l)",
+        graph="""
+        accuracy = tf.check_numerics(tf.reduce_max(hidden), "bad")
+        """,
+    ),
+    # feeds
+    fed(
+        "pairs that are gone after the first look",
+        "{x: images, y: list(pairs)}",
+        before="pairs = zip(images, labels)\n",
+    ),
+    fed("a clock", "{x: images, rate: time.time()}", graph=f"import time\n{RATE}"),
+    fed(
+        "an attribute of somebody else's object",
+        "{x: data.batch}",
+        graph="from somewhere import data\n",
+    ),
+    fed(
+        "an attribute that a parent may compute",
+        "{x: data.batch}",
+        graph="""
+        from somewhere import Parent
+        class Data(Parent):
+            def __init__(self):
+                self.size = 3
+        data = Data()
+        """,
+    ),
+    fed("a name that the feed binds", "{x: (images := images + 1)}"),
+    # values that are one tensor
+    beneath("a sum of one", "accuracy = tf.add_n([loss])\n", "same-array"),
+    beneath(
+        "an image in its own size",
+        """
+        loss = tf.reshape(hidden, [1, 2, 2, -1])
+        accuracy = tf.image.resize_images(loss, [2, 2])
+        """,
+        "same-array",
+    ),
+    beneath(
+        "an image that is not cropped",
+        """
+        loss = tf.reshape(hidden, [1, 2, 2, -1])
+        accuracy = tf.image.central_crop(loss, 1.0)
+        """,
+        "same-array",
+    ),
+    # objects that are not what their class says
+    beneath(
+        "a class that makes another object",
+        """
+        class Net:
+            def __new__(cls):
+                return other
+            def out(self):
+                return loss
+        accuracy = Net().out()
+        """,
+    ),
+    beneath(
+        "a parent that changes its children",
+        """
+        class Parent:
+            def __init_subclass__(cls):
+                cls.out = noisy
+        class Net(Parent):
+            def out(self):
+                return loss
+        accuracy = Net().out()
+        """,
+    ),
+]
+
+SIZES = """
+from tensorflow.examples.tutorials.mnist import input_data
+mnist = input_data.read_data_sets("data")
+size = tf.cast(len(words), tf.float32) * mnist.train.images.shape[1]
+loss = tf.reduce_sum(hidden) / size
+"""
+
+FORMAT = """
+# threading would not help here
+np.set_printoptions(precision=3, formatter={"float": "{:.3f}".format, "int": lambda n: "%d" % n})
+"""
+
 REWRITES = [
     rewrites(
         "two reads",
         step(READS),
         step("l, a = sess.run([loss, accuracy], {x: images, y: labels})\n"),
+        contract="exact",
+    ),
+    rewrites(
+        "two parts of one tensor, each of which is a tensor of its own",
+        step(
+            """
+            u = sess.run(first, {x: images})
+            v = sess.run(second, {x: images})
+        """,
+            graph="first, second = hidden[:, 0:1], hidden[:, 1:2]\n",
+        ),
+        step(
+            "u, v = sess.run([first, second], {x: images})\n",
+            graph="first, second = hidden[:, 0:1], hidden[:, 1:2]\n",
+        ),
+        contract="rounding",
+    ),
+    rewrites(
+        "a graph with the sizes of data that is loaded elsewhere",
+        step(READS, graph=SIZES),
+        step("l, a = sess.run([loss, accuracy], {x: images, y: labels})\n", graph=SIZES),
+        contract="exact",
+    ),
+    rewrites(
+        "a comment on threads, and a format of numbers",
+        step(READS, graph=FORMAT),
+        step("l, a = sess.run([loss, accuracy], {x: images, y: labels})\n", graph=FORMAT),
         contract="exact",
     ),
     rewrites(
@@ -1335,4 +1631,4 @@ REWRITES = [
     ),
 ]
 
-test_merge_session_runs = bench(MergeSessionRuns, *TRAPS, *REWRITES)
+test_merge_session_runs = bench(MergeSessionRuns, *TRAPS, *UNSEEN, *REWRITES)

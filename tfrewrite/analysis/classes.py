@@ -69,6 +69,8 @@ class Classes:
         found = [cls]
         if cls.keywords or cls.decorator_list or len(cls.bases) > 1:
             return None
+        if any(self._bound(cls, maker) for maker in ("__new__", "__init_subclass__")):
+            return None
         for base in cls.bases:
             if self._names.dotted(base) == "builtins.object":
                 continue
@@ -226,6 +228,13 @@ class Classes:
             if isinstance(statement, ast.FunctionDef)
         }
         return bool(named & REDUCING_METHODS)
+
+    @cached_property
+    def sees_logs(self) -> bool:
+        """Whether code of the file runs when something is logged."""
+        bases = [self._names.dotted(base) or "" for cls in self._all for base in cls.bases]
+        hooks = ("addFilter", "setLogRecordFactory", "setLoggerClass")
+        return any(base.startswith("logging.") for base in bases) or any(map(self.calls, hooks))
 
     @property
     def overloads(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import re
+from collections.abc import Iterator
 from functools import cached_property
 
 from tfrewrite.analysis.classes import Classes
@@ -16,7 +16,16 @@ _NAMESPACES = frozenset(
     f"builtins.{name}" for name in "globals locals vars exec eval setattr delattr".split()
 )
 _HIDDEN = frozenset({"__dict__", "__setattr__", "__enter__", "__class__", "enter_context"})
-_THREADS = ("threading", "multiprocessing", "concurrent", "_thread", "start_queue_runners")
+# Names that stand for threads, and for functions that windows call.
+_UNSEEN = frozenset(
+    "threading multiprocessing concurrent _thread start_queue_runners create_threads QueueRunners"
+    " mpl_connect FuncAnimation".split()
+)
+# What is handed to these is called back later, at any moment.
+_HOOKS = (
+    "signal.", "weakref.", "sys.settrace", "sys.setprofile", "numpy.seterrcall",
+    "numpy.set_string_function", "numpy.set_printoptions",
+)  # fmt: skip
 _PLAIN_TYPES = frozenset({"int", "float", "list", "dict", "set", "str"})
 _RUNNING = frozenset({"run", "eval", "minimize", "apply_gradients", "compute_gradients"})
 _REWIRING = (
@@ -31,6 +40,12 @@ _REWIRING = (
     "mixed_precision_graph_rewrite",
     "mock.patch",
 )
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    """What a call hands over; the object that a weak reference is to is not kept."""
+    weak = isinstance(call.func, ast.Attribute) and call.func.attr in ("ref", "proxy", "finalize")
+    return [*call.args[1 if weak else 0 :], *(keyword.value for keyword in call.keywords)]
 
 
 class Dynamics:
@@ -49,7 +64,15 @@ class Dynamics:
 
     @cached_property
     def obstacle(self) -> str:
-        """The words for code that may change anything; empty where there is none."""
+        """What makes the rest worthless, in a sentence; empty where there is nothing."""
+        changing = self._changing() or self._loose_dependencies()
+        if changing:
+            return f"{changing} may change what anything means"
+        running = self._running_unseen()
+        return f"{running} runs code at moments that the text does not show" if running else ""
+
+    def _changing(self) -> str:
+        """Code that changes what names and attributes mean."""
         for call in self._source.all(ast.Call):
             if self._names.dotted(call.func) in _NAMESPACES:
                 return f"`{ast.unparse(call.func)}(...)` in line {call.lineno}"
@@ -58,20 +81,57 @@ class Dynamics:
                 return f"`{attribute.attr}` in line {attribute.lineno}"
             if not isinstance(attribute.ctx, ast.Load) and self._replaces(attribute):
                 return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces"
-        return self._loose_dependencies() or self._running_unseen()
+        return ""
 
     def _running_unseen(self) -> str:
         """Code that runs at moments which the text does not show."""
         if "__del__" in self._classes.magic:
             return "`__del__` of a class of this file"
-        for word in _THREADS:
-            if re.search(rf"\b{word}\b", self._source.text):
-                return f"`{word}`"
+        for word, line in self._words():
+            if word in _UNSEEN:
+                return f"`{word}` in line {line}"
         for call in self._classes.calls("defaultdict"):
             made = call.args[0] if call.args else None
             if not (isinstance(made, ast.Name) and made.id in _PLAIN_TYPES):
                 return f"`{ast.unparse(call)}` in line {call.lineno}"
+        for call in self._source.all(ast.Call):
+            path = self._names.dotted(call.func) or ""
+            if path.startswith(_HOOKS) and any(map(self._is_code, _given(call))):
+                return f"what `{ast.unparse(call.func)}(...)` in line {call.lineno} is given"
         return ""
+
+    def _words(self) -> Iterator[tuple[str, int]]:
+        """The names that the code says, whatever they are bound to; comments say none."""
+        imports: list[ast.Import | ast.ImportFrom] = [
+            *self._source.all(ast.Import),
+            *self._source.all(ast.ImportFrom),
+        ]
+        for node in imports:
+            module = getattr(node, "module", None) or ""
+            for path in (module, *(alias.name for alias in node.names)):
+                for word in path.split("."):
+                    yield word, node.lineno
+        for name in self._source.all(ast.Name):
+            yield name.id, name.lineno
+        for attribute in self._source.all(ast.Attribute):
+            yield attribute.attr, attribute.lineno
+
+    def _is_code(self, value: ast.expr) -> bool:
+        """Whether a value may be a function that does more than to write a number as text."""
+        match value:
+            case ast.Constant() | ast.Attribute(value=ast.Constant()):
+                return False
+            case ast.Dict(values=values):
+                return any(map(self._is_code, values))
+            case ast.Lambda(body=body):
+                calls = [node for node in ast.walk(body) if isinstance(node, ast.Call)]
+                return any(
+                    not isinstance(call.func, ast.Attribute) or self._is_code(call.func)
+                    for call in calls
+                )
+            case ast.Name() | ast.Attribute():
+                return self._names.dotted(value) is None
+        return True
 
     def _replaces(self, store: ast.Attribute) -> bool:
         """Whether storing an attribute changes a library, a class, or a TensorFlow object."""

@@ -113,6 +113,16 @@ def _buffer(node: Node) -> Node:
     return plain(node)
 
 
+def checks_beneath(fetch: Fetch) -> bool:
+    """Whether a fetch is made to fail where a value is not as it should be."""
+    return any(
+        node.effect is not None
+        and "assert" in node.effect.flags
+        and node.symbol.rpartition(".")[2].lower().startswith(("assert", "check", "verify"))
+        for node in beneath(*fetch.roots)
+    )
+
+
 def share_a_result(first: Fetch, second: Fetch) -> bool:
     """Whether two runs may get one and the same array if they are made one."""
     own = set().union(*(_buffers(root) for root in first.roots))
@@ -121,11 +131,26 @@ def share_a_result(first: Fetch, second: Fetch) -> bool:
     return bool(own & other) or (unsure and _overlap(first, second))
 
 
-_PASSING_ON = frozenset({"AddN", "AccumulateNV2"})
+# Of these, some give back an input as it is, or the same tensor at each call.
+_PASSING_ON = (
+    "add_n", "accumulate_n", "math.add_n", "math.accumulate_n", "image.", "keras.backend.",
+    "Variable.",
+)  # fmt: skip
+
+
+# The op differs with the arguments, but it is always a new one.
+_OF_ITS_OWN = frozenset(
+    "add math.add split nn.top_k math.top_k nn.moments reduce_logsumexp math.reduce_logsumexp"
+    " nn.sigmoid_cross_entropy_with_logits nn.convolution layers.dense layers.conv2d"
+    " layers.conv2d_transpose layers.batch_normalization".split()
+)
 
 
 def _buffers(root: Node) -> set[Node]:
-    """The values whose memory a value may be, through what may give back what it is given."""
+    """The tensors that a value may be, through what may give back what it is given.
+
+    An operation makes a tensor of its own, whose array is a copy even where the memory is shared.
+    """
     found: set[Node] = set()
     stack = [root]
     while stack:
@@ -134,9 +159,8 @@ def _buffers(root: Node) -> set[Node]:
             continue
         found.add(node)
         effect = node.effect
-        passes = effect is not None and (
-            effect.alias or effect.op is None or effect.op in _PASSING_ON
-        )
+        own = effect is not None and (effect.op is not None or node.symbol in _OF_ITS_OWN)
+        passes = effect is not None and (not own or node.symbol.startswith(_PASSING_ON))
         if passes or node.kind is Kind.STRUCTURE:
             stack += _tensors(node)
     return found

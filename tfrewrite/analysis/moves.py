@@ -24,6 +24,7 @@ from tfrewrite.analysis.python_calls import (
     CallEffect,
     effect_of_method,
     effect_of_path,
+    gives_data,
     writes_to_argument,
 )
 from tfrewrite.analysis.scopes import Binding, How, Scopes
@@ -33,6 +34,7 @@ from tfrewrite.analysis.symbols import SUMMARY_WRITERS
 
 _LOG_METHODS = frozenset("debug info warning warn error critical exception log".split())
 _MAX_DEPTH = 8
+_OF_ARRAYS = frozenset("T shape size ndim dtype real imag flat".split())
 _OPAQUE = (
     ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef,
     ast.With, ast.AsyncWith, ast.AsyncFor, ast.Try, ast.Match, ast.Global, ast.Nonlocal,
@@ -92,13 +94,35 @@ class Moves:
                 own = self._called(node) is not None
                 if own or self._call(node, 0) is not CallEffect.PURE:
                     return False
-            if isinstance(node, ast.Attribute) and self._classes.runs_code(node):
+            if isinstance(node, ast.Attribute) and self._may_be_computed(node):
                 return False
             if isinstance(node, ast.Subscript) and "__getitem__" in magic:
                 return False
             if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare)) and magic:
                 return False
         return True
+
+    def _may_be_computed(self, attribute: ast.Attribute) -> bool:
+        """Whether an attribute may be a property, which can give something else each time."""
+        if self._classes.runs_code(attribute):
+            return True
+        if attribute.attr in _OF_ARRAYS:
+            return False
+        path = self._names.dotted(attribute)
+        if path is not None and (path.startswith("tensorflow.") or gives_data(path)):
+            return False
+        owner = attribute.value
+        if isinstance(owner, ast.Name):
+            bindings = self._scopes.bindings(owner)
+            if bindings and all(isinstance(b.node, ast.Import) for b in bindings):
+                return False  # a module's own name
+            cls = self._classes.of_self(owner)
+            if cls is not None:
+                return self._classes.family(cls) is None
+        value = self._tracer.trace(owner)
+        if value.kind is Kind.INSTANCE and value.instance_of is not None:
+            return self._classes.family(value.instance_of) is None
+        return value.kind in (Kind.UNKNOWN, Kind.CHOICE)
 
     def mentions(self, node: ast.AST) -> set[str]:
         """The variables that a piece of code reads, by name."""
@@ -222,6 +246,8 @@ class Moves:
             return CallEffect.UNKNOWN
         if path is not None and path.startswith("numpy.") and self._classes.resemble_arrays:
             return CallEffect.UNKNOWN
+        if path is not None and "logging." in path and self._classes.sees_logs:
+            return CallEffect.UNKNOWN
         if path is not None:
             loops = path in CONSUMING and not all(self._iterable(a) for a in call.args)
             return CallEffect.UNKNOWN if loops else effect_of_path(path)
@@ -289,7 +315,7 @@ class Moves:
         if func.attr == "format" and not _is_plain_format(func.value):
             return CallEffect.UNKNOWN
         if func.attr in _LOG_METHODS and self._is_logger(func.value):
-            return CallEffect.HOST
+            return CallEffect.UNKNOWN if self._classes.sees_logs else CallEffect.HOST
         return effect_of_method(func.attr) if self._is_plain(func.value) else CallEffect.UNKNOWN
 
     def _is_logger(self, expr: ast.expr) -> bool:

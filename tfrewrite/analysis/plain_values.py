@@ -23,6 +23,10 @@ _MAKING_NEW = frozenset(
         "time.time",
     ]
 )
+_NEW_OBJECTS = (
+    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.Constant, ast.BinOp, ast.JoinedStr,
+    ast.UnaryOp,
+)  # fmt: skip
 
 
 class PlainValues:
@@ -117,12 +121,12 @@ class PlainValues:
         if binding.how not in (How.ASSIGN, How.UNPACK) or binding.value is None:
             return False
         value = binding.value
-        if isinstance(value, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)):
-            return binding.how is How.ASSIGN
-        if isinstance(value, (ast.Constant, ast.BinOp, ast.JoinedStr, ast.UnaryOp)):
+        if self.is_run(value):
             return True
-        if isinstance(value, ast.Tuple) and binding.how is How.UNPACK:
-            return all(isinstance(element, ast.Constant) for element in value.elts)
+        if binding.how is How.UNPACK:
+            # A new container holds what others may hold as well.
+            constants = getattr(value, "elts", ()) if isinstance(value, ast.Tuple) else ()
+            return bool(constants) and all(isinstance(one, ast.Constant) for one in constants)
         if isinstance(value, ast.Call):
-            return value in self._sessions.runs or self._names.dotted(value.func) in _MAKING_NEW
-        return False
+            return self._names.dotted(value.func) in _MAKING_NEW
+        return isinstance(value, _NEW_OBJECTS)

@@ -121,7 +121,7 @@ def effect_of_path(path: str) -> CallEffect:
     if path in _CALLING_BACK:
         return CallEffect.UNKNOWN
     if path.startswith(_HOST_PATHS):
-        return CallEffect.HOST
+        return CallEffect.UNKNOWN if "._" in path else CallEffect.HOST
     module, _, name = path.rpartition(".")
     if module == "builtins":
         return CallEffect.PURE if name in _PURE_BUILTINS else CallEffect.UNKNOWN

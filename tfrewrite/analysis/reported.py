@@ -123,6 +123,8 @@ class Reports:
             return False
         if path.startswith("logging.") and path.rpartition(".")[2] not in _LOGGING:
             return False
+        if "logging." in path and self._classes.sees_logs:
+            return False
         return path.startswith(_SHOWING)
 
     def _collects(self, call: ast.Call) -> bool:
@@ -139,7 +141,7 @@ class Reports:
 
 _PASSING = (
     ast.BinOp, ast.UnaryOp, ast.JoinedStr, ast.FormattedValue, ast.Tuple, ast.List, ast.Dict,
-    ast.keyword, ast.Call, ast.Subscript, ast.Starred,
+    ast.keyword, ast.Call, ast.Subscript, ast.Starred, ast.Compare,
 )  # fmt: skip
 
 
