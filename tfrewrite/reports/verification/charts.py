@@ -144,7 +144,7 @@ def intervals(identity: str, title: str, rows: Sequence[tuple[str, Ratio]]) -> s
             body.append(_dot(across.place(ratio.value), y, style, 4.5))
         body.append(_text(WIDTH - 4, y + 4, value, "end", "value"))
     if not rows:
-        body.append(_nothing())
+        body.append(_nothing(height))
     text = "; ".join(
         f"{name} {words.factor(ratio.value)}, {words.interval(ratio)}" for name, ratio in rows
     )
@@ -373,7 +373,7 @@ def _nice(span: float) -> float:
     """The next of 1, 2, 5, 10, ... that is at least this."""
     if span <= 0:
         return 1.0
-    size = 10.0 ** math.floor(math.log10(span))
+    size = 10.0 ** max(-307, math.floor(math.log10(span)))
     return next((factor * size for factor in (1, 2, 5) if factor * size >= span), 10 * size)
 
 
@@ -410,8 +410,8 @@ def _text(
     )
 
 
-def _nothing() -> str:
-    return _text(WIDTH / 2, HEIGHT / 2, "nothing was recorded", "middle", "unit")
+def _nothing(height: float = HEIGHT) -> str:
+    return _text(WIDTH / 2, height / 2, "nothing was recorded", "middle", "unit")
 
 
 def _said(text: str) -> str:

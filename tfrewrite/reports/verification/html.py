@@ -273,11 +273,12 @@ def _top(speed: Speed) -> float:
     )
     if not later:
         return math.inf
+    usual = later[len(later) // 2]
     medians = [
         y
         for version in words.VERSIONS
         for x, y in _median_curve([run.steps_s for run in speed.runs if run.version is version])
-        if x > 1 and math.isfinite(y) and y <= 20 * median(later)
+        if x > 1 and math.isfinite(y) and y <= 20 * usual
     ]
     return max([later[int(0.97 * (len(later) - 1))], *medians])
 
