@@ -1130,6 +1130,12 @@ UNSEEN = [
         accuracy = tf.check_numerics(tf.reduce_max(hidden), "bad")
         """,
     ),
+    between(
+        "names that another module may have replaced",
+        "print(l)",
+        "dynamic-code",
+        graph="from helpers import *\n",
+    ),
     # feeds
     fed(
         "pairs that are gone after the first look",

@@ -10,6 +10,7 @@ from tfrewrite.analysis.classes import Classes
 from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.nodes import Kind
+from tfrewrite.analysis.python_calls import gives_data
 from tfrewrite.analysis.source import Source
 
 _NAMESPACES = frozenset(
@@ -73,6 +74,12 @@ class Dynamics:
 
     def _changing(self) -> str:
         """Code that changes what names and attributes mean."""
+        for statement in self._source.all(ast.ImportFrom):
+            module = statement.module or ""
+            known = gives_data(module) or module.partition(".")[0] in ("tensorflow", "keras")
+            if statement.names[0].name == "*" and (statement.level or not known):
+                # It may bring another `print`, or another `tf`.
+                return f"`{ast.unparse(statement)}` in line {statement.lineno}"
         for call in self._source.all(ast.Call):
             if self._names.dotted(call.func) in _NAMESPACES:
                 return f"`{ast.unparse(call.func)}(...)` in line {call.lineno}"
