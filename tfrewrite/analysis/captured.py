@@ -232,6 +232,8 @@ class Captured:
             return pure and self.data(receiver) and all(self.data(one) for one in given)
         if path.startswith("tensorflow.") and path.rpartition(".")[2] in _FEATURES:
             return True
+        if path == "tensorflow.constant":
+            return bool(call.args) and _is_deeply_constant(call.args[0])
         if path.startswith(_GIVING_DATA):
             return True
         return path in _HANDING_ON and all(self.data(one) for one in given)
@@ -264,7 +266,8 @@ class Captured:
             return self._names.dotted(value) is None and not isinstance(value.value, ast.Name)
         if isinstance(value, ast.Call):
             path = self._names.dotted(value.func) or ""
-            return path.startswith("json.") or not path.startswith(_GIVING_DATA)
+            giving = path == "tensorflow.constant" or path.startswith(_GIVING_DATA)
+            return path.startswith("json.") or not giving
         return True
 
     def _takes_one(self, use: ast.expr) -> bool:
@@ -302,7 +305,14 @@ class Captured:
                 return known or path.startswith("tensorflow.")
             case ast.BinOp() | ast.Compare() | ast.UnaryOp() | ast.FormattedValue() | ast.For():
                 return True
-            case ast.Subscript() | ast.comprehension() | ast.If() | ast.While() | ast.IfExp():
+            case (
+                ast.Subscript()
+                | ast.comprehension()
+                | ast.Expr()
+                | ast.If()
+                | ast.While()
+                | ast.IfExp()
+            ):
                 return True
         return False
 

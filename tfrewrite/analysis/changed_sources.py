@@ -16,7 +16,7 @@ from tfrewrite.analysis.python_calls import (
     effect_of_path,
     writes_to_argument,
 )
-from tfrewrite.analysis.scopes import How
+from tfrewrite.analysis.scopes import Binding, How
 from tfrewrite.analysis.stages import Lost, Stage
 
 if TYPE_CHECKING:
@@ -57,6 +57,9 @@ _WRITING_METHODS = frozenset(
         "setfield",
         "byteswap",
     ]
+)
+_OPERATORS = frozenset(
+    f"__i{name}__" for name in "add sub mul truediv floordiv mod pow and or xor matmul".split()
 )
 _WRITING_PATHS = frozenset(
     ["write_text", "write_bytes", "unlink", "rename", "replace", "touch", "open", "symlink_to"]
@@ -99,13 +102,18 @@ class ChangedSources:
         eager = consumer.taking is not Taking.GRAPH
         arrays = eager and any(part.name in _IN_MEMORY for part in parts)
         files = any(True for _ in self._paths(parts))
+        read = self._arrays_read(parts)
         own = {consumer.node}
         for root in (consumer.expr, *(part.call for part in parts)):
             own |= set(ast.walk(root))  # what makes the pipeline does not write to it
+        for part in parts:
+            for func in functions_given(part):
+                for body in self._code.bodies(func) or ():
+                    own |= set(ast.walk(body))
         for node in self._in_loops(consumer):
             if node in own:
                 continue
-            if arrays and (self._writes_in_place(node) or self._lends(node, parts)):
+            if arrays and (self._writes_in_place(node) or self._lends(node, read)):
                 message = f"line {getattr(node, 'lineno', 0)} may change an array that is read"
                 return Obstacle("source-changes", message)
             if files and isinstance(node, ast.Call):
@@ -176,7 +184,7 @@ class ChangedSources:
                     if function or isinstance(binding.node, ast.ClassDef):
                         yield binding.node
 
-    def _lends(self, node: ast.AST, parts: list[Stage]) -> bool:
+    def _lends(self, node: ast.AST, arrays: frozenset[Binding]) -> bool:
         """Whether an array that is read is given to a function that is not known."""
         if not isinstance(node, ast.Call) or self._own.function(node) is not None:
             return False
@@ -185,17 +193,23 @@ class ChangedSources:
             return False
         if path is not None and effect_of_path(path) in (CallEffect.PURE, CallEffect.HOST):
             return writes_to_argument(node, path)
-        arrays = {
-            use.id
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return any(
+            isinstance(use, ast.Name) and not arrays.isdisjoint(self._flow.reaching(use))
+            for one in given
+            for use in ast.walk(one)
+        )
+
+    def _arrays_read(self, parts: list[Stage]) -> frozenset[Binding]:
+        """What bound the names of the arrays that a pipeline reads."""
+        return frozenset(
+            binding
             for part in parts
             if part.name in _IN_MEMORY
             for argument in part.making.args
             for use in ast.walk(argument)
-            if isinstance(use, ast.Name)
-        }
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
-        return any(
-            isinstance(use, ast.Name) and use.id in arrays for one in given for use in ast.walk(one)
+            if isinstance(use, ast.Name) and self._names.dotted(use) is None
+            for binding in self._flow.reaching(use)
         )
 
     def _writes_in_place(self, node: ast.AST) -> bool:
@@ -203,10 +217,12 @@ class ChangedSources:
             return not (isinstance(node.value, ast.Name) and self._owned.alone(node.value))
         if isinstance(node, ast.AugAssign):
             name = node.target
-            return not (isinstance(name, ast.Name) and self._owned.number(name))
+            return not (isinstance(name, ast.Name) and self._is_number(name))
         if isinstance(node, ast.Call):
+            path = self._names.dotted(node.func)
             method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-            named = method in _WRITING_METHODS or method.startswith("__i")
+            of_object = path is None or path.startswith("numpy.")
+            named = of_object and (method in _WRITING_METHODS or method in _OPERATORS)
             return named or any(keyword.arg == "out" for keyword in node.keywords)
         return False
 
@@ -219,6 +235,13 @@ class ChangedSources:
             if isinstance(node, ast.Name)
             or (isinstance(node, ast.Constant) and isinstance(node.value, str))
         )
+
+    def _is_number(self, name: ast.Name) -> bool:
+        """Whether a variable starts as a number: `total, correct = 0, 0.`"""
+        if self._owned.number(name):
+            return True
+        bindings = [b for b in self._scopes.bindings(name) if b.how is not How.AUGMENT]
+        return bool(bindings) and all(_unpacks_number(binding) for binding in bindings)
 
     def _names_like(self, call: ast.Call, parts: list[Stage]) -> bool:
         """Whether a call is given a file's name that begins as the names of those that are read."""
@@ -364,9 +387,14 @@ class ChangedSources:
 
     def _used_in(self, change: ast.expr, loops: set[ast.AST]) -> bool:
         """Whether what a call opens is used in one of some loops."""
+        statement = self._source.statement(change)
+        opened: list[ast.AST] = [statement]
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
+            opened = [item for item in statement.items if change in ast.walk(item.context_expr)]
         names = {
             target.id
-            for target in ast.walk(self._source.statement(change))
+            for part in opened
+            for target in ast.walk(part)
             if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
         }
         return isinstance(change, ast.Call) and any(
@@ -379,6 +407,13 @@ class ChangedSources:
         for outer in self._flow.enclosing(node):
             if isinstance(outer, (ast.For, ast.AsyncFor, ast.While)):
                 yield outer
+
+
+def _unpacks_number(binding: Binding) -> bool:
+    value = binding.value
+    if binding.how is How.UNPACK and isinstance(value, ast.Tuple) and binding.index is not None:
+        value = value.elts[binding.index]
+    return isinstance(value, ast.Constant) and isinstance(value.value, (int, float))
 
 
 def _beginning(text: str) -> str:

@@ -160,7 +160,7 @@ class ReadAhead:
         taken = self._settled.taken(func, traced=True)
         if not taken:
             return None
-        message = f"the function in line {func.lineno} uses {taken}, which may change"
+        message = f"the function in line {func.lineno} uses {taken}: that may be no data, or change"
         return Obstacle("function-not-seen", message)
 
     def _unsettled_generator(self, part: Stage) -> Obstacle | None:
@@ -172,7 +172,7 @@ class ReadAhead:
             taken = taken or self._settled.taken(generator, traced=False)
         if not taken:
             return None
-        message = f"the generator in line {part.making.lineno} uses {taken}, which may change"
+        message = f"the generator in line {part.making.lineno} uses {taken}: that may change"
         return Obstacle("generator-shares-state", message)
 
     # Leaving early
@@ -200,7 +200,7 @@ class ReadAhead:
                 return Obstacle("left-early", message)
             if self._taken_meanwhile(consumer, part):
                 message = (
-                    f"elements are also taken elsewhere while line {_line(consumer)} takes them:"
+                    f"elements may be taken elsewhere while line {_line(consumer)} takes them:"
                     f" the order of {name} would depend on how far was read ahead"
                 )
                 return Obstacle("left-early", message)

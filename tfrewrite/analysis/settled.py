@@ -97,13 +97,15 @@ class Settled:
         if all(self._inside(binding, function) for binding in bindings):
             given = [b for b in bindings if b.how is How.PARAMETER and b.value is not None]
             imported = any(b.how is How.IMPORT for b in bindings)
-            constant = all(_is_constant(b.value) for b in given) and not imported
-            return "" if constant else f"`{name.id}`"
+            settled = all(
+                _is_constant(b.value) or (traced and self._captured.data(b.value)) for b in given
+            )
+            return "" if settled and not imported else f"`{name.id}`"
         own = self._scopes.function(name)
         if isinstance(self._source.parent(name), ast.Attribute) and own is not None:
             return f"an attribute of `{name.id}`"
         if own is not None:
-            plain = not own.decorator_list
+            plain = self._own.is_plain(own) if traced else not own.decorator_list
             return (
                 self._in(own, seen, traced=traced) if plain else f"`{name.id}`, which is decorated"
             )
