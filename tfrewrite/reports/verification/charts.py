@@ -16,7 +16,7 @@ from tfrewrite.reports.verification import words
 from tfrewrite.verify.model import Point, Ratio
 
 WIDTH, HEIGHT = 440.0, 236.0
-LEFT, RIGHT, TOP, BOTTOM = 62.0, 16.0, 26.0, 34.0
+LEFT, RIGHT, TOP, BOTTOM = 70.0, 16.0, 26.0, 34.0
 PLOT_RIGHT, PLOT_BOTTOM = WIDTH - RIGHT, HEIGHT - BOTTOM
 BAND = 18.0
 """What a logarithmic axis keeps free below for zero, and above for the infinite."""

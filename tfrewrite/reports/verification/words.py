@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 
 from tfrewrite.model import Contract
@@ -120,7 +120,7 @@ def steady_step(run: TimedRun) -> float:
 
 def typical(speed: Speed, name: str, version: Version) -> float:
     """The median over the processes of one version; not a number where there is none."""
-    quantities = {
+    quantities: dict[str, Callable[[TimedRun], float]] = {
         "steady state": steady_step,
         "first step": lambda run: run.first_step_s,
         "start-up": lambda run: run.start_up_s,
