@@ -14,6 +14,9 @@ from tfrewrite.analysis.iterators import Iterators
 HEAD = "import argparse\nimport functools\nimport numpy as np\nimport tensorflow as tf\n"
 
 
+OPTIONS = "parser = argparse.ArgumentParser()\nparser.add_argument('-n', type=int, default=3)\n"
+
+
 def captured(text: str) -> tuple[Captured, Facts]:
     found = facts(HEAD + text)
     return found.captured, found
@@ -41,6 +44,16 @@ def refused(text: str) -> str | None:
         ("some = np.zeros(3)\nsome = tf.Variable(some)\nsome  # here", False),
         ("some = tf.constant(np.zeros(3))\nsome  # here", False),
         ("import lib\nlib.size  # here", False),
+        (f"{OPTIONS}options = parser.parse_args(namespace=lib)\noptions.n  # here", False),
+        (f"{OPTIONS}options = parser.parse_args()\noptions.n = lib\noptions.n  # here", False),
+        (
+            (
+                f"{OPTIONS}parser.add_argument('-v', default=tf.Variable(1.))\n"
+                "options = parser.parse_args()\noptions.v  # here"
+            ),
+            False,
+        ),
+        (f"{OPTIONS}options = parser.parse_args()\noptions.n  # here", True),
         ("some = [1, 'a', (2, 3)]\nsome[0]  # here", True),
         ("some = np.zeros(3)\nsome += 1\nsome  # here", True),
         ("mean = tf.constant([0.4, 0.5])\nmean  # here", True),

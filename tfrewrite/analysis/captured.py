@@ -8,6 +8,7 @@ the data again for each element, so that data must also stay as it is.
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
@@ -216,11 +217,25 @@ class Captured:
         parser = value.func.value
         if value.func.attr != "parse_args" or not isinstance(parser, ast.Name):
             return False
+        if value.keywords or not self._options_are_data:
+            return False  # a namespace of somebody else's
         made = [binding.value for binding in self._scopes.bindings(parser)]
         return bool(made) and all(
             isinstance(one, ast.Call) and self._names.dotted(one.func) == _OPTIONS[0]
             for one in made
         )
+
+    @cached_property
+    def _options_are_data(self) -> bool:
+        """Whether every default of an option is data, and none is made by TensorFlow."""
+        for call in [*self._classes.calls("add_argument"), *self._classes.calls("set_defaults")]:
+            for keyword in call.keywords:
+                if keyword.arg == "type" and self._names.tf(keyword.value) is not None:
+                    return False
+                defaults = keyword.arg in ("default", "const", None) or not call.args
+                if defaults and not self.data(keyword.value):
+                    return False
+        return True
 
     def _call(self, call: ast.Call) -> bool:
         path = self._names.dotted(call.func)
