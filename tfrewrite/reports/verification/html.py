@@ -245,7 +245,7 @@ def _speed_charts(identity: str, speed: Speed, top: float) -> Iterator[Markup]:
     for version in words.VERSIONS:
         runs = [run.steps_s for run in speed.runs if run.version is version]
         label = version.value
-        curves.append(Curve(f"{label}, median run by run", label, _median_curve(runs)))
+        curves.append(Curve(f"{label}, median of its runs", label, _median_curve(runs)))
         if len(runs) > 1:
             curves += [
                 Curve(label, label, tuple(enumerate(steps, 1)), faint=True)
