@@ -60,6 +60,29 @@ def test_reading_from_a_collection_is_not_pure_because_anything_may_be_in_it() -
         assert not effect(symbol).pure, symbol
 
 
+def test_a_collection_that_is_handed_out_is_not_pure_either() -> None:
+    for symbol in ("get_collection", "get_collection_ref"):
+        assert effect(symbol).collections, symbol
+        assert not effect(symbol).leaves_no_trace, symbol
+
+
+def test_what_adds_to_a_collection_of_the_caller_s_leaves_a_trace() -> None:
+    for symbol in ("add_to_collection", "add_to_collections"):
+        assert effect(symbol).registers, symbol
+        assert not effect(symbol).leaves_no_trace, symbol
+
+
+def test_a_graph_that_has_a_global_step_is_asked_for_it_too() -> None:
+    # In an empty graph the answer is None, and nothing is read.
+    step = effect("train.get_global_step")
+    assert step.reads
+    assert step.returns_tensor
+    assert not step.creates
+    both = effect("train.get_or_create_global_step")
+    assert both.reads
+    assert both.creates
+
+
 def test_what_takes_a_function_is_not_known_from_the_table_alone() -> None:
     for symbol in ("cond", "while_loop", "map_fn", "py_func", "scan", "data.Dataset.map"):
         assert effect(symbol).calls, symbol
@@ -102,7 +125,9 @@ PURE = [
     "clip_by_norm",
     "clip_by_value",
     "concat",
+    "contrib.seq2seq.sequence_loss",
     "cos",
+    "decode_raw",
     "diag",
     "div",
     "equal",
@@ -113,6 +138,9 @@ PURE = [
     "gather",
     "gather_nd",
     "greater",
+    "io.decode_raw",
+    "io.parse_sequence_example",
+    "io.parse_single_sequence_example",
     "log",
     "logical_and",
     "matmul",
@@ -138,6 +166,7 @@ PURE = [
     "ones_like",
     "pad",
     "pow",
+    "parse_single_sequence_example",
     "range",
     "reduce_max",
     "reduce_mean",
@@ -152,7 +181,13 @@ PURE = [
     "stack",
     "stop_gradient",
     "strided_slice",
+    "string_join",
+    "strings.format",
+    "strings.join",
+    "strings.substr",
+    "substr",
     "subtract",
+    "summary.merge",
     "tile",
     "transpose",
     "unstack",
@@ -330,6 +365,22 @@ def test_without_a_version_the_worse_of_both_holds() -> None:
     both = effect_of("nn.dropout")
     assert both is not None
     assert both.flags >= effect("nn.dropout", "1").flags | effect("nn.dropout", "2").flags
+
+
+@pytest.mark.parametrize(
+    "symbol",
+    [
+        "io.decode_raw",
+        "io.parse_sequence_example",
+        "io.parse_single_sequence_example",
+        "roll",
+        "strings.format",
+        "strings.join",
+        "strings.substr",
+    ],
+)
+def test_what_functions_of_tf_data_use_is_known_in_version_2(symbol: str) -> None:
+    assert effect(symbol, "2").stateless
 
 
 def test_either_keeps_what_holds_in_both() -> None:

@@ -20,6 +20,9 @@ PUBLIC_KEYS = frozenset(
     for key, value in vars(v1.GraphKeys).items()
     if key.isupper() and not key.startswith("_") and isinstance(value, str)
 )
+# What a caller's own collection is named in `samples`.
+CALLERS_KEY = "probe"
+READING = ("get_collection", "get_collection_ref")
 
 
 class Watch(object):
@@ -29,13 +32,14 @@ class Watch(object):
         self.graph, self.keys, self.variables = graph, set(), []
 
     def __enter__(self):
-        cls, self.saved = type(self.graph), {}
+        cls = self.cls = type(self.graph)
         watch = self
-        original = cls.get_collection
+        original, reference = cls.get_collection, cls.get_collection_ref
+        self.own = {n: vars(cls)[n] for n in READING if n in vars(cls)}
 
-        def get_collection(graph, name, scope=None):
+        def note(name):
             if name in PUBLIC_KEYS and name not in ("cond_context", "while_context"):
-                frame = sys._getframe(1)
+                frame = sys._getframe(2)
                 callers = []
                 for _ in range(20):
                     if frame is None:
@@ -47,11 +51,20 @@ class Watch(object):
                 own = {"_add_elements_to_collection", "add_weight", "_graph_mode_decorator"}
                 if not own & set(callers):
                     watch.keys.add(name)
+
+        def get_collection(graph, name, scope=None):
+            note(name)
             return original(graph, name, scope)
 
-        self.cls, self.original = cls, original
-        self.own = "get_collection" in vars(cls)
-        cls.get_collection = get_collection
+        def get_collection_ref(graph, name):
+            # The graph of a function's body shares the collections of variables; an optimizer looks
+            # whether its update is already among the training ops.
+            shared = name in v1.GraphKeys._VARIABLE_COLLECTIONS
+            if not shared and name != v1.GraphKeys.TRAIN_OP:
+                note(name)
+            return reference(graph, name)
+
+        cls.get_collection, cls.get_collection_ref = get_collection, get_collection_ref
 
         def creator(next_creator, **kwargs):
             variable = next_creator(**kwargs)
@@ -71,10 +84,11 @@ class Watch(object):
             self.scope.__exit__(None, None, None)
         except Exception:
             pass
-        if self.own:
-            self.cls.get_collection = self.original
-        else:
-            del self.cls.get_collection
+        for name in READING:
+            if name in self.own:
+                setattr(self.cls, name, self.own[name])
+            else:
+                delattr(self.cls, name)
 
 
 VARIABLE_COLLECTIONS = frozenset(
@@ -105,12 +119,12 @@ def sizes(graph):
     return {
         key: len(graph._collections.get(key, ()))
         for key in graph._collections
-        if key in PUBLIC_KEYS
+        if key in PUBLIC_KEYS or (isinstance(key, str) and key == CALLERS_KEY)
     }
 
 
 class Seen(object):
-    __slots__ = ("flags", "op", "gradient", "callables", "required_calls", "result_kind")
+    __slots__ = ("flags", "op", "gradient", "callables", "required_calls", "asks_graph")
 
 
 def fill(graph):
@@ -123,6 +137,7 @@ def fill(graph):
     graph.add_to_collection("update_ops", v1.assign(variable, v1.placeholder(tf.float32, [4])))
     for key in ("local_variables", "model_variables"):
         graph.add_to_collection(key, variable)
+    v1.train.create_global_step(graph)
 
 
 def arguments(maker, symbol, tokens):
@@ -197,6 +212,7 @@ def attempt(symbol, tokens, gradients=True, filled=False):
             flags.add("not-tensor")
         seen = Seen()
         seen.flags = flags
+        seen.asks_graph = bool(watch.keys)
         single = [t for t in tensors if isinstance(t, SYMBOLIC)]
         seen.op = None
         if len(tensors) == 1 and kinds <= {"tensor", "op"}:

@@ -221,6 +221,8 @@ class Maker(object):
             return tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2], tf.string, tf.int64)
         if what == "features":
             return {"a": (tf.io if TF2 else tf).FixedLenFeature([], tf.float32)}
+        if what == "sequence_features":
+            return {"b": (tf.io if TF2 else tf).FixedLenSequenceFeature([], tf.float32)}
         if what == "dict":
             return {"a": self._make("f:4,4")}
         if what == "pred_pairs":

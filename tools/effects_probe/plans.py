@@ -71,6 +71,13 @@ ROLES = {
 }
 SHAPES = {"f:2,4,4,4": "=[2, 8, 8, 3]", "f:2,3,3,3,4": "=[2, 6, 6, 6, 3]"}
 
+# Parameters that begin like this want these.
+TOGETHER = [
+    {"logits": "f:6,2,4", "targets": "i:6,2", "weights": "f:6,2"},
+    {"input": F44, "shift": "=1", "axis": "=0"},
+    {"names": "=['probe']", "value": F44},
+]
+
 
 def families(params, prefix):
     names = [n for n, _, _ in params]
@@ -81,6 +88,9 @@ def families(params, prefix):
             for logits in ("inputs", "logits")
             if logits in names
         ]
+    for known in TOGETHER:
+        if names[: len(known)] == list(known):
+            return [{prefix + n: t for n, t in known.items()}]
     if "padding" not in names or "kernel_size" in names or not {"strides", "stride"} & set(names):
         return []
     out = []

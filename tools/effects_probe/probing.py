@@ -99,7 +99,7 @@ def probe(symbol):
                 continue
             bases.append(tokens)
             break
-    elif setting.API == 1 and any("collections" in got.flags for got in seen):
+    elif setting.API == 1 and any(got.asks_graph for got in seen):
         for tokens in bases:
             try:
                 seen.append(attempt(symbol, tokens, filled=True))

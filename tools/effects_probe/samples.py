@@ -227,6 +227,10 @@ NAMES = [
         r"^(contents|serialized|input_bytes|bytes|records|serialized_sparse|json_examples|example|string|strings|str|audio_data|str_tensor|string_input|source|hypothesis_|text)$",
         ["s:", "s:4", "s:4,3", "='abc'"],
     ),
+    (r"^(context_features)$", ["@features"]),
+    (r"^(sequence_features)$", ["@sequence_features"]),
+    (r"^(pos|len)$", ["i:4", "=1"]),
+    (r"^(template)$", ["='{}'"]),
     (r"^(features)$", [F44, IMAGE, "@features", F4, VOLUME]),
     (
         r"^(key|keys|name_|collection|collections|metric_name)$",
@@ -373,7 +377,7 @@ TENSOR_LIKE = re.compile(
     r"strides|padding|perm|shape|initial_value|begin|size|var_list|bias|loss|size_splits|dtype|axis|out_type|Tout|"
     r"message|ksizes|sizes|rates|num_units|vocab_size|embed_dim|window_size|updates|"
     r"input_bytes|seq_axis|sequence_length|pos_weight|input_sizes|output_shape|block_shape|box_ind|boxes|crop_size|t|m|v|gamma|beta|"
-    r"variance_epsilon|scale_after_normalization)$"
+    r"variance_epsilon|scale_after_normalization|context_features|sequence_features)$"
 )
 
 

@@ -31,7 +31,9 @@ UNSAFE_NAMES = re.compile(
     r"start_.*server|init_scope|assert_no_new_.*|LogMessage|keras_.*|clear_session|set_session|set_floatx|"
     r"set_epsilon|set_image_data_format|set_learning_phase|set_backend|config|dispatch_for.*|"
     r"register_.*|RegisterGradient|unregister_.*|run_functions_eagerly|set_.*|load_model|save_model|"
-    r"evaluation_loop|evaluate_once|wait_for_new_checkpoint|train_step|learning_loop)$"
+    # What arg_scoped_arguments answers depends on the address of its argument.
+    r"evaluation_loop|evaluate_once|wait_for_new_checkpoint|train_step|learning_loop|"
+    r"arg_scoped_arguments)$"
 )
 CONTRIB = [
     "layers",
