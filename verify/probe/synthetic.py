@@ -44,7 +44,7 @@ _STRAY = 0.03
 """The part of the examples that look like another class than their label says."""
 
 _settings = {"fraction": 1.0}
-_served = set()
+_served = set()  # type: set[str]
 
 
 def install(fraction=1.0):
@@ -692,7 +692,7 @@ _OWN = {
     },
 }
 _PACKAGES = ("tensorflow.examples", "tensorflow.examples.tutorials", _TUTORIAL)
-_stand_ins = {}
+_stand_ins = {}  # type: dict[object, object]
 
 
 def _replace(name, module):
