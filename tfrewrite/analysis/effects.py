@@ -169,6 +169,12 @@ def effect_of(symbol: str, version: Version | None = None) -> Effect | None:
     return first if first == second else first.either(second)
 
 
+def symbols_of(version: Version) -> frozenset[str]:
+    """Every symbol that the table has for a version of the interface."""
+    bare = {symbol.removeprefix("v2:") for symbol in _symbols()}
+    return frozenset(symbol for symbol in bare if _lookup(symbol, version) is not None)
+
+
 def tensorflow_versions() -> Mapping[str, str]:
     """The TensorFlow releases that were measured, by API version."""
     versions: Mapping[str, str] = _table()["tensorflow"]
