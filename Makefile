@@ -28,8 +28,8 @@ setup: check-python ## Make the environments that tests and demo need
 setup-dev: check-python
 	@$(PYTHON) envs/setup.py dev
 
-demo: setup ## Rewrite the shipped legacy script, and run it before and after
-	@$(DEV)/tfrewrite demo
+demo: setup ## Rewrite the shipped legacy script, and prove the rewrite; the report goes to build/demo
+	@$(DEV)/tfrewrite demo --directory build/demo
 
 test: setup ## Run all tests
 	@$(DEV)/pytest $(PYTEST_ARGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -162,8 +163,14 @@ def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="Its code o
 
 
 @app.command()
-def demo() -> None:
-    """Do the main job on a shipped legacy script: check, diff, apply, run both versions."""
+def demo(
+    directory: Annotated[
+        Path | None,
+        typer.Option("--directory", metavar="DIR", help="Where both versions and the report go."),
+    ] = None,
+    python: opt.Python = None,
+) -> None:
+    """Do the main job on a shipped legacy script: check, diff, apply to a copy, verify."""
     from tfrewrite.demo import run  # noqa: PLC0415
 
-    raise typer.Exit(run())
+    raise typer.Exit(run(directory, python))

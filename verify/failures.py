@@ -64,6 +64,9 @@ def explain(run: Observation) -> Failure:
             is_ours=True,
         )
     if not summary:
+        missing = MISSING_MODULE.search(result.stderr)
+        if missing:
+            return _of_error(missing[0], output)
         return Failure(
             f"{result.describe()} before anything could be recorded",
             "see what it printed; the interpreter needs numpy and TensorFlow",

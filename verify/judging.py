@@ -13,13 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tfrewrite.model import Contract
-from tfrewrite.verify.comparing import Comparison, Series
+from tfrewrite.verify.comparing import Comparison, Measured, Series
 from tfrewrite.verify.model import Compared, Divergence, Kind, Numerics, Point, Verdict
 
 FACTOR = 8.0
 """How many times the envelope a right rewrite may be away."""
 FLOOR = 16.0
 """As is so many units in the last place, since an entry of the envelope can be zero by chance."""
+SINGLE = 2.0**-23
+"""A unit in the last place of a 32-bit number, beside the number."""
 DRIFT_FLOOR = 2e-5
 """The part by which two right versions may differ in how far weights have come."""
 NOISE_FACTOR = 2.0
@@ -115,15 +117,10 @@ def _held_to_the_value_before(found: Compared, series: Series) -> Compared:
 def _held_to_the_envelope(series: Series, *, rounded: bool) -> Compared:
     quantum = _quantum(series) if rounded else 0.0
     envelope = _largest_so_far(max(point.envelope, point.noise) for point in series.points)
-    scales = _largest_so_far(point.unit for point in series.points)
+    floors = _largest_so_far(_floor(series, point) for point in series.points)
     points = tuple(
-        Point(
-            one.step,
-            one.distance,
-            max(FACTOR * max(limit, 0.0), FLOOR * _floor(series, unit), quantum),
-            one.identical,
-        )
-        for one, limit, unit in zip(series.points, envelope, scales, strict=True)
+        Point(one.step, one.distance, max(FACTOR * limit, floor, quantum), one.identical)
+        for one, limit, floor in zip(series.points, envelope, floors, strict=True)
     )
     ratios = [_ratio(point.distance, point.allowed) for point in points]
     drifts = _drift_ratios(series)
@@ -136,9 +133,11 @@ def _held_to_the_envelope(series: Series, *, rounded: bool) -> Compared:
     return Compared(series.name, series.kind, points, verdict, worst, note)
 
 
-def _floor(series: Series, unit: float) -> float:
-    """As printed, rounding moves a number by one in its last place at most."""
-    return unit / FLOOR * 1.01 if series.raw_kind == "printed" else unit
+def _floor(series: Series, point: Measured) -> float:
+    """What rounding makes of a value in any case; as printed, one in its last place at least."""
+    if series.raw_kind == "printed":
+        return max(1.01 * point.unit, FLOOR * SINGLE * point.scale)
+    return FLOOR * point.unit
 
 
 def _drift_ratios(series: Series) -> list[float]:

@@ -53,7 +53,7 @@ class Line:
 def lines(output: str) -> list[Line]:
     """A line that was drawn over, as a progress bar is, counts as it was left."""
     found = []
-    for number, raw in enumerate(output.splitlines(), 1):
+    for number, raw in enumerate(output.replace("\r\n", "\n").split("\n"), 1):
         text = raw.rstrip().rpartition("\r")[2]
         if text:
             found.append(_line(number, text))

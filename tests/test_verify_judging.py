@@ -1,0 +1,175 @@
+"""What passes under which contract, from numbers that are given."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tfrewrite.model import Contract
+from tfrewrite.verify.comparing import Comparison, Measured, Series
+from tfrewrite.verify.judging import Promise, judge
+from tfrewrite.verify.model import Kind, Numerics, Verdict
+
+ULP = 1e-7
+
+
+def point(
+    step: int = 1,
+    distance: float = 0.0,
+    *,
+    noise: float = 0.0,
+    envelope: float = 0.0,
+    scale: float = 1.0,
+    unit: float = ULP,
+    drift: float = 0.0,
+    drift_envelope: float = 0.0,
+    size: int = 1,
+) -> Measured:
+    return Measured(
+        step, distance == 0.0, distance, noise, envelope, scale, unit, drift, drift_envelope,
+        "1.0", "2.0", size,
+    )  # fmt: skip
+
+
+def weights(*points: Measured, name: str = "w", raw: str = "weights") -> Series:
+    return Series(name, Kind.WEIGHTS, raw, points, (len(points), len(points)))
+
+
+def fetched(*points: Measured, early: tuple[Measured, ...] | None = None) -> Series:
+    return Series("loss:0", Kind.FETCHED, "fetched", points, (len(points), len(points)), early)
+
+
+def printed(*points: Measured) -> Series:
+    return Series("standard output: #", Kind.PRINTED, "printed", points, (len(points),) * 2)
+
+
+def verdict(contract: Contract, *series: Series, **more: object) -> Numerics:
+    return judge(Comparison(series, **more), Promise(contract))  # type: ignore[arg-type]
+
+
+def test_identical_passes_under_every_contract() -> None:
+    for contract in Contract:
+        found = verdict(contract, weights(point(1), point(2)), printed(point()))
+        assert found.verdict is Verdict.PASS
+        assert "bit for bit" in found.reason
+        assert found.worst_ratio == 0.0
+
+
+def test_exact_takes_no_difference_at_all() -> None:
+    found = verdict(Contract.EXACT, weights(point(1), point(2, 1e-12)))
+    assert found.verdict is Verdict.FAIL
+    assert found.divergence is not None
+    assert (found.divergence.observable, found.divergence.step) == ("w", 2)
+    assert math.isinf(found.divergence.ratio)
+
+
+def test_exact_cannot_be_shown_of_what_does_not_repeat_itself() -> None:
+    noisy = weights(point(1, 1e-7, noise=2e-7))
+    assert verdict(Contract.EXACT, noisy).verdict is Verdict.INCONCLUSIVE
+    beyond = weights(point(1, 1e-3, noise=2e-7))
+    assert verdict(Contract.EXACT, beyond).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("distance", "envelope", "passes"),
+    [
+        (1.5e-6, 0.0, True),  # within the floor
+        (1e-4, 0.0, False),
+        (1e-4, 2e-5, True),  # within the envelope
+        (1e-4, 1e-6, False),
+        (math.inf, 1.0, False),
+    ],
+)
+def test_rounding_is_held_to_the_envelope(
+    distance: float, envelope: float, *, passes: bool
+) -> None:
+    found = verdict(Contract.ROUNDING, weights(point(1, distance, envelope=envelope)))
+    assert (found.verdict is Verdict.PASS) is passes
+    assert (found.worst_ratio <= 1.0) is passes
+
+
+def test_an_envelope_that_is_zero_by_chance_is_that_of_earlier_steps() -> None:
+    passed = weights(point(1, 0, envelope=1e-4), point(2, 5e-5, envelope=0.0))
+    assert verdict(Contract.ROUNDING, passed).verdict is Verdict.PASS
+    failed = weights(point(1, 5e-5, envelope=0.0), point(2, 0, envelope=1e-4))
+    found = verdict(Contract.ROUNDING, failed)
+    assert found.verdict is Verdict.FAIL
+    assert found.divergence is not None and found.divergence.step == 1
+
+
+def test_weights_that_come_a_thousandth_further_are_another_learning_rate() -> None:
+    found = verdict(Contract.ROUNDING, weights(point(1, 1e-6, envelope=1e-5, drift=1e-3)))
+    assert found.verdict is Verdict.FAIL
+    assert "0.10%" in found.compared[0].note
+    chaotic = weights(point(1, 1e-6, envelope=1e-5, drift=1e-3, drift_envelope=1e-3))
+    assert verdict(Contract.ROUNDING, chaotic).verdict is Verdict.PASS
+
+
+def test_one_example_more_or_less_is_rounding_once_weights_differ() -> None:
+    shares = [point(n, scale=n / 200) for n in range(1, 9)]
+    flipped = [*shares, point(9, 0.005, scale=0.2)]
+    moved = weights(point(1, ULP))
+    assert verdict(Contract.ROUNDING, moved, fetched(*flipped)).verdict is Verdict.PASS
+    assert verdict(Contract.ROUNDING, fetched(*flipped)).verdict is Verdict.FAIL
+    two = [*shares, point(9, 0.010, scale=0.2)]
+    assert verdict(Contract.ROUNDING, moved, fetched(*two)).verdict is Verdict.FAIL
+
+
+def test_a_printed_number_may_differ_in_its_last_place() -> None:
+    near, far = point(1, 0.001, unit=0.001), point(1, 0.002, unit=0.001)
+    assert verdict(Contract.ROUNDING, printed(near)).verdict is Verdict.PASS
+    assert verdict(Contract.ROUNDING, printed(far)).verdict is Verdict.FAIL
+    assert verdict(Contract.EXACT, printed(near)).verdict is Verdict.FAIL
+
+
+def test_a_whole_number_that_is_printed_may_not_differ() -> None:
+    assert verdict(Contract.ROUNDING, printed(point(1, 1.0, scale=59, unit=0.0))).verdict is (
+        Verdict.FAIL
+    )
+
+
+def test_shifted_values_are_those_of_before_the_update() -> None:
+    late = fetched(point(1, 0.5), early=(point(1),))
+    found = verdict(Contract.SHIFTED, weights(point(1)), late)
+    assert found.verdict is Verdict.PASS
+    assert "before the update" in found.compared[1].note
+    for wrong in (fetched(point(1, 0.5), early=(point(1, 0.1),)), fetched(point(1, 0.5))):
+        assert verdict(Contract.SHIFTED, weights(point(1)), wrong).verdict is Verdict.FAIL
+    moved = weights(point(1, 1e-9))
+    assert verdict(Contract.SHIFTED, moved, late).verdict is Verdict.FAIL
+
+
+def test_other_initial_weights_are_another_random_stream() -> None:
+    found = verdict(Contract.ROUNDING, weights(point(0, 0.1), raw="initial"), weights(point(1, 1)))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "random stream" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"other_text": "standard output, line 1: 'a' instead of 'b'"}, Verdict.FAIL),
+        ({"only_original": (("final", "w"),)}, Verdict.FAIL),
+        ({"only_rewritten": (("file", "x.npy"),)}, Verdict.FAIL),
+        ({"only_original": (("fetched", "loss:0"),)}, Verdict.INCONCLUSIVE),
+        ({"only_rewritten": (("fetched", "next:0"),)}, Verdict.PASS),
+    ],
+)
+def test_what_only_one_version_has(more: dict[str, object], expected: Verdict) -> None:
+    assert verdict(Contract.ROUNDING, weights(point(1)), **more).verdict is expected
+
+
+def test_a_rule_may_drop_what_nobody_reads() -> None:
+    comparison = Comparison((weights(point(1)),), only_original=(("fetched", "loss:0"),))
+    assert judge(comparison, Promise(Contract.EXACT, reads_less=True)).verdict is Verdict.PASS
+
+
+def test_another_number_of_steps_is_a_failure() -> None:
+    found = verdict(Contract.ROUNDING, Series("w", Kind.WEIGHTS, "weights", (point(1),), (20, 19)))
+    assert found.verdict is Verdict.FAIL
+    assert "19 steps" in found.reason
+
+
+def test_nothing_to_see_is_no_pass() -> None:
+    assert verdict(Contract.ROUNDING).verdict is Verdict.INCONCLUSIVE

@@ -1,0 +1,52 @@
+"""What of a script's output is a number to compare, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tfrewrite.verify.printed import lines, same_shape
+
+
+def numbers(text: str) -> list[float]:
+    return [one.value for line in lines(text) for one in line.numbers]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("step 3: loss = 0.25", [3, 0.25]),
+        ("loss=-1.5e-3, acc=.5", [-1.5e-3, 0.5]),
+        ("[1. 2.5]", [1, 2.5]),
+        ("layer2/W1 0.5", [0.5]),
+        ("loss 0.5 (0.12 s)", [0.5]),
+        ("loss 0.5, 12 ms/step", [0.5]),
+        ("120 examples/sec loss 0.5", [0.5]),
+        ("2016-01-02 10:11:12: loss 0.5", [0.5]),
+        ("Elapsed time: 12.5, loss 0.5", [0.5]),
+        ("took 3 loss 0.5", [0.5]),
+        ("<object at 0x7f12ab> 4", [4]),
+        ("10%|###  | 3\r100%|#####| loss 2", [100, 2]),
+        ("", []),
+    ],
+)
+def test_numbers(text: str, expected: list[float]) -> None:
+    assert numbers(text) == expected
+
+
+def test_not_a_number_is_one_to_compare() -> None:
+    (line,) = lines("loss nan")
+    assert line.numbers[0].text == "nan"
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"), [("0.25", 0.01), ("3", 0.0), ("1.5e-3", 1e-4), ("12.", 0.0), ("2e3", 1e3)]
+)
+def test_the_unit_of_the_last_place(text: str, unit: float) -> None:
+    ((number,),) = (line.numbers for line in lines(text))
+    assert number.unit == pytest.approx(unit)
+
+
+def test_lines_that_say_the_same_have_the_same_shape() -> None:
+    assert same_shape(lines("step 1 0.5\nend\n"), lines("step 2 0.75\nend\n"))
+    assert not same_shape(lines("step 1\n"), lines("epoch 1\n"))
+    assert not same_shape(lines("step 1\n"), lines("step 1\nstep 2\n"))
