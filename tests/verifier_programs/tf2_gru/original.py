@@ -68,5 +68,5 @@ written = 'a'
 for _ in range(20):
     logits, state = model(letter, state)
     letter = tf.argmax(logits[:, -1], axis=-1)[:, None]
-    written += vocabulary[int(letter)]
+    written += vocabulary[int(letter[0, 0])]
 print(written)
