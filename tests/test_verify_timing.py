@@ -12,7 +12,7 @@ import pytest
 
 from tfrewrite.verify.intervals import compare
 from tfrewrite.verify.model import Speed, SpeedVerdict, TimedRun, Version
-from tfrewrite.verify.steady import typical, warm_up
+from tfrewrite.verify.steady import has_kinds, long_steps, quickest, step_times, typical, warm_up
 from tfrewrite.verify.timing import MIN_EFFECT, RUNS, judge, schedule, slope
 
 STEPS = 30
@@ -60,19 +60,20 @@ def bursts(noise: str, random: Random) -> list[tuple[float, float, float]]:
     ]
 
 
-def simulated(noise: str, random: Random, longer: float = 1.0) -> list[float]:
-    """The typical step of each process of a series, whose rewritten ones take `longer` times."""
-    times = []
+def simulated(noise: str, random: Random, longer: float = 1.0) -> tuple[float, ...]:
+    """The time of a step in each process of a series, whose rewritten ones take `longer` times."""
+    series = []
     busy = bursts(noise, random)
     versions = schedule(RUNS)
     for place, (version, offset) in enumerate(zip(versions, offsets(noise, random), strict=True)):
         steps = []
+        factor = longer if version is Version.REWRITTEN else 1.0
         for step in range(STEPS):
             now = place + step / STEPS
             load = sum(cost for began, took, cost in busy if began <= now < began + took)
-            steps.append(math.exp(offset + load + step_noise(noise, random)))
-        times.append(typical(steps) * (longer if version is Version.REWRITTEN else 1.0))
-    return times
+            steps.append(factor * math.exp(offset + load + step_noise(noise, random)))
+        series.append(steps)
+    return step_times(versions, series)
 
 
 def verdicts(noise: str, longer: float = 1.0) -> list[SpeedVerdict]:
@@ -376,6 +377,34 @@ def test_steps_that_take_much_longer_than_the_typical_one_are_told() -> None:
 )
 def test_the_typical_step(steps_s: list[float], middle: float) -> None:
     assert typical(steps_s) == pytest.approx(middle)
+
+
+def test_work_of_others_does_not_make_steps_longer() -> None:
+    random = Random(2)  # noqa: S311
+    series = [[0.01 * random.choice((1.0, 1.0, 2.5)) for _ in range(STEPS)] for _ in schedule()]
+    assert not has_kinds(series[:RUNS])
+    assert step_times(schedule(), series) == pytest.approx([0.01] * 2 * RUNS)
+    assert long_steps(series) == (0.0, 0)
+
+
+def test_kinds_of_steps_all_count() -> None:
+    random = Random(3)  # noqa: S311
+    for other in (0.02, 0.03):
+        series = [
+            [step_s * random.uniform(1, 1.1) for step_s in (0.01, other) * 15] for _ in schedule()
+        ]
+        assert has_kinds(series)
+        middle = pytest.approx((0.01 + other) / 2, rel=0.1)
+        assert step_times(schedule(), series) == (middle,) * 2 * RUNS
+
+
+def test_kinds_in_one_version_make_both_count_all() -> None:
+    kinds = [0.01, 0.03] * 10
+    noisy = [0.01, 0.01, 0.011, 0.012] * 5
+    series = [kinds if version is Version.REWRITTEN else noisy for version in schedule(2)]
+    assert step_times(schedule(2), series)[0] == pytest.approx(typical(noisy))
+    assert quickest(noisy) == pytest.approx(0.01)
+    assert typical(noisy) > 0.0103
 
 
 def test_a_slope_is_found_in_noise() -> None:

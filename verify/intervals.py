@@ -73,13 +73,15 @@ def compare(versions: Sequence[Version], times_s: Sequence[float], *, seed: int 
     original = pick(level, is_original, wanted=True)
     rewritten = pick(level, is_original, wanted=False)
     effect = fmean(original) - fmean(rewritten)
-    widening = student_widening(len(logs)) * certainty
+    widening = student_widening(len(logs), 3 if len(logs) >= 6 else 2) * certainty
 
     one, again = drawn_means(original, seed), drawn_means(original, seed + 1)
     other, other_again = drawn_means(rewritten, seed + 2), drawn_means(rewritten, seed + 3)
     low, high = (effect + widening * (bound - effect) for bound in differences_95(one, other))
-    own_low, own_high = (widening * bound for bound in differences_95(one, again))
-    other_low, other_high = (widening * bound for bound in differences_95(other, other_again))
+    own = student_widening(len(original), 1)
+    own_low, own_high = (own * bound for bound in differences_95(one, again))
+    others = student_widening(len(rewritten), 1)
+    other_low, other_high = (others * bound for bound in differences_95(other, other_again))
     halves = fmean(original[::2]) - fmean(original[1::2])
     whole_drift = trend * (len(logs) - 1)
     return Comparison(
@@ -141,14 +143,14 @@ def student(freedom: int) -> float:
     return STUDENT[min(freedom, len(STUDENT)) - 1]
 
 
-def student_widening(processes: int) -> float:
-    """How much wider than by drawing alone an interval from so few processes has to be.
+def student_widening(values: int, means: int) -> float:
+    """How much wider than by drawing alone an interval from so few values has to be.
 
-    Drawn values vary by the root of the sum of squares over their number; a sample that had its
-    means and drift taken out varies by less than what it came from.
+    Drawn values vary by the root of the sum of squares over their number; a sample that had
+    `means` of its own taken out (a drift is like another one) varies by less than what it is from.
     """
-    freedom = processes - (3 if processes >= 6 else 2)
-    return student(freedom) / NORMAL * math.sqrt(processes / freedom)
+    freedom = values - means
+    return student(freedom) / NORMAL * math.sqrt(values / freedom)
 
 
 @lru_cache(maxsize=16)

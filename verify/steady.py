@@ -10,11 +10,32 @@ from tfrewrite.verify.model import TimedRun, Version
 
 WARM = 0.1
 """A step this much above the later ones is still warming up."""
+KINDS = 1.25
+"""Costs of steps that lie apart by this factor, from their lower to their upper quarter."""
 LONG = 2.0
 SLOPE_POINTS = 60
 SLOPE_AT_LEAST = 8
 SLOPE_Z = 2.6
 TINY_S = 1e-9
+
+
+def step_times(versions: Sequence[Version], series: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """How long a steady step takes in each process, from all its steady steps.
+
+    What else a machine does makes steps longer and never shorter, so the quickest quarter tells
+    best what a step costs: on a busy machine it varied by a sixth of what the middle half did.
+    Where steps are of several kinds, or grow, the quickest would be of one kind only.
+    """
+    several = any(
+        has_kinds([steps for steps, its in zip(series, versions, strict=True) if its is version])
+        for version in Version
+    )
+    return tuple(map(typical if several else quickest, series))
+
+
+def quickest(steps_s: Sequence[float]) -> float:
+    """The mean of the quickest quarter."""
+    return fmean(sorted(steps_s)[: max(len(steps_s) // 4, 1)])
 
 
 def typical(steps_s: Sequence[float]) -> float:
@@ -26,6 +47,17 @@ def typical(steps_s: Sequence[float]) -> float:
     ordered = sorted(steps_s)
     aside = len(ordered) // 4
     return fmean(ordered[aside : len(ordered) - aside])
+
+
+def has_kinds(series: Sequence[Sequence[float]]) -> bool:
+    """Whether some steps of a version cost more than others, in whichever process."""
+    costs = sorted(undisturbed(series))
+    return costs[3 * len(costs) // 4] > KINDS * costs[len(costs) // 4]
+
+
+def undisturbed(series: Sequence[Sequence[float]]) -> list[float]:
+    """What each step costs where nothing came between: its least time in any of the processes."""
+    return [min(times) for times in zip(*series, strict=True)]
 
 
 def warm_up(runs: Sequence[TimedRun]) -> int:
@@ -66,12 +98,12 @@ def step_profile(series: Sequence[Sequence[float]]) -> list[float]:
 def long_steps(series: Sequence[Sequence[float]]) -> tuple[float, int]:
     """Which part of the time goes to steps that are long in all processes, and how many these are.
 
-    Their times are not in the typical step.
+    The typical step does not tell of them.
     """
-    profile = step_profile(series)
-    bound = LONG * typical(profile)
-    long = [value for value in profile if value > bound]
-    return sum(long) / max(sum(profile), TINY_S), len(long)
+    costs = undisturbed(series)
+    bound = LONG * typical(costs)
+    long = [cost for cost in costs if cost > bound]
+    return sum(long) / max(sum(costs), TINY_S), len(long)
 
 
 def slope(steps_s: Sequence[float]) -> float:

@@ -1,7 +1,7 @@
 """Whether a rewritten script is faster, judged from processes that were timed.
 
 Nothing is run here. The unit is the process: its many steps share one fate (where its memory came
-to lie, what else the machine did just then), so they count as one value, their typical time. What
+to lie, what else the machine did just then), so they count as one value, what a step costs. What
 is called a difference has to be beyond what chance and the machine do; how that is found out is in
 `verify/intervals.py`. The rates of wrong and missed calls that come of it are tested in
 `tests/test_verify_timing.py`, and with real processes by `benchmarks/timing_proof.py`.
@@ -15,12 +15,12 @@ from collections.abc import Sequence
 
 from tfrewrite.verify.intervals import Comparison, compare
 from tfrewrite.verify.model import Speed, SpeedVerdict, TimedRun, Version
-from tfrewrite.verify.steady import LONG, long_steps, slope, typical, warm_up
+from tfrewrite.verify.steady import LONG, long_steps, slope, step_times, warm_up
 
 __all__ = ["MIN_EFFECT", "RUNS", "judge", "schedule", "slope"]
 
 RUNS = 4
-"""Processes of each version. With three, a slowdown of 10% is missed on one machine in ten."""
+"""Processes of each version. With three, a tenth more is often missed on a machine that is not quite quiet."""
 MIN_EFFECT = 0.03
 """The least difference that is called one: below it, a machine can be at odds with itself."""
 LEAST_STEPS = 5
@@ -73,7 +73,8 @@ def judge(
         start_up = compare(versions, [run.start_up_s for run in ordered], seed=seed)
         first_step = compare(versions, [run.first_step_s for run in ordered], seed=seed)
     if alike and has_steps and min(counts) - warm >= LEAST_STEPS:
-        steady = compare(versions, [typical(run.steps_s[warm:]) for run in ordered], seed=seed)
+        steady_steps = [run.steps_s[warm:] for run in ordered]
+        steady = compare(versions, step_times(versions, steady_steps), seed=seed)
     judged = steady or whole
     verdict = judged.verdict(min_effect)
     what = "A step" if steady else "The whole run"
