@@ -20,7 +20,7 @@ from tfrewrite.verify.steady import LONG, long_steps, slope, step_times, warm_up
 __all__ = ["MIN_EFFECT", "RUNS", "judge", "schedule", "slope"]
 
 RUNS = 4
-"""Processes of each version. With three, a tenth more is often missed on a machine that is not quite quiet."""
+"""Processes of each version; three find a tenth on a very quiet machine only."""
 MIN_EFFECT = 0.03
 """The least difference that is called one: below it, a machine can be at odds with itself."""
 LEAST_STEPS = 5
