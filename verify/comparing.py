@@ -98,12 +98,20 @@ def compare(
     texts = _texts(original, rewritten, again, nudged)
     text_series = [one for each in texts for one in each.series]
     other_text = next((one.other for one in texts if one.other), "")
+    other_text = other_text or _other_ending(original, rewritten)
     return Comparison(
         (*series, *text_series),
         tuple((kind, name) for kind, name in answer["only_original"]),
         tuple((kind, name) for kind, name in answer["only_rewritten"]),
         other_text,
         tuple(note for one in texts for note in one.notes),
+    )
+
+
+def _other_ending(original: Observation, rewritten: Observation) -> str:
+    ours, theirs = original.summary.get("ended"), rewritten.summary.get("ended")
+    return (
+        "" if ours == theirs else f"the rewritten version ends by {theirs}, the original by {ours}"
     )
 
 

@@ -8,11 +8,11 @@ rounding takes it. Times are measured only of versions that compute the same.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tfrewrite.model import Contract
-from tfrewrite.verify import failures, growth, judging, timing
+from tfrewrite.verify import distributions, failures, growth, judging, timing
 from tfrewrite.verify.comparing import ComparingError, Comparison, compare
 from tfrewrite.verify.model import (
     Environment,
@@ -72,9 +72,74 @@ class Inconclusive(Exception):  # noqa: N818  it is no error
         self.output = output
 
 
-def verify(pair: Pair, laboratory: Laboratory, effort: Effort, progress: Progress) -> Verification:
+class Baseline:
+    """The runs of the original, each made once; several rewritten versions may be held to them."""
+
+    def __init__(
+        self, program: Program, laboratory: Laboratory, effort: Effort, progress: Progress
+    ) -> None:
+        self.program = program
+        self.laboratory = laboratory
+        self.effort = effort
+        self.progress = progress
+        self._steps = effort.steps
+        self._made: dict[tuple[int, str], Observation] = {}
+
+    @property
+    def steps(self) -> int:
+        """After how many steps runs are cut short, 0 for none; the first run decides."""
+        if self._steps is None:
+            first = self._observed(0, SEED, "plain", budget_s=WHOLE_BUDGET_S)
+            self._steps = STEPS if first.was_cut else 0
+            if first.was_cut:
+                del self._made[SEED, "plain"]
+        return self._steps
+
+    def plain(self, seed: int) -> Observation:
+        return self._observed(self.steps, seed, "plain")
+
+    def again(self, seed: int) -> Observation:
+        return self._observed(self.steps, seed, "again")
+
+    def nudged(self, seed: int) -> list[Observation]:
+        return [
+            self._observed(self.steps, seed, f"moved {number + 1}", nudge=number)
+            for number in range(self.effort.nudged)
+        ]
+
+    def before(self, seed: int, names: tuple[str, ...]) -> Observation:
+        what = "read before updates: " + ", ".join(names)
+        return self._observed(self.steps, seed, what, before=names)
+
+    def _observed(
+        self,
+        steps: int,
+        seed: int,
+        what: str,
+        *,
+        budget_s: float = 0.0,
+        nudge: int | None = None,
+        before: tuple[str, ...] | None = None,
+    ) -> Observation:
+        if (seed, what) not in self._made:
+            self.progress(f"numbers: original, {what[:40]}")
+            run = self.laboratory.observe(
+                self.program, seed=seed, steps=steps, budget_s=budget_s, nudge=nudge, before=before
+            )
+            require_success(run, of_original=True)
+            self._made[seed, what] = run
+        return self._made[seed, what]
+
+
+def verify(
+    pair: Pair,
+    laboratory: Laboratory,
+    effort: Effort,
+    progress: Progress,
+    baseline: Baseline | None = None,
+) -> Verification:
     """Makes the runs and gives the verdict; never raises for what a script does."""
-    experiment = Experiment(pair, laboratory, effort, progress)
+    experiment = Experiment(pair, laboratory, effort, progress, baseline)
     experiment.examine()
     experiment.measure()
     return experiment.verification()
@@ -84,12 +149,18 @@ class Experiment:
     """First `examine` the numbers, then `measure` the times; neither raises for what scripts do."""
 
     def __init__(
-        self, pair: Pair, laboratory: Laboratory, effort: Effort, progress: Progress
+        self,
+        pair: Pair,
+        laboratory: Laboratory,
+        effort: Effort,
+        progress: Progress,
+        baseline: Baseline | None = None,
     ) -> None:
         self._pair = pair
         self._laboratory = laboratory
         self._effort = effort
         self._progress = progress
+        self._baseline = baseline or Baseline(pair.original, laboratory, effort, progress)
         self._began = time.monotonic()
         self._environment: Environment | None = None
         self._growth: tuple[Growth, ...] = ()
@@ -104,6 +175,8 @@ class Experiment:
             self._numerics = self._examined()
         except Inconclusive as stopped:
             self._stopped = stopped
+        except ComparingError as error:
+            self._stopped = Inconclusive(Verdict.INCONCLUSIVE, str(error))
 
     def measure(self) -> None:
         """Compares the times, where the numbers are right; nothing else should run meanwhile."""
@@ -138,114 +211,63 @@ class Experiment:
     # The numbers.
 
     def _examined(self) -> Numerics:
-        original, steps = self._first_run()
-        self._environment = growth.environment(original, self._laboratory.conditions)
-        self._require_device(original)
+        first = self._baseline.plain(SEED)
+        self._environment = growth.environment(first, self._laboratory.conditions)
+        _require_device(first, self._laboratory.conditions.device)
+        seeds = range(SEED, SEED + max(1, self._effort.seeds))
+        if self._pair.promise.contract is Contract.RESAMPLED:
+            numerics = self._by_distribution(seeds)
+        else:
+            numerics = self._value_by_value(seeds)
+        self._growth = growth.of(self._observed, ())
+        return replace(numerics, steps=first.steps, whole=not first.was_cut)
+
+    def _value_by_value(self, seeds: Sequence[int]) -> Numerics:
         found: list[Numerics] = []
-        rewritten = original
-        for number in range(max(1, self._effort.seeds)):
-            seed = SEED + number
-            if number:
-                original = self._observe(self._pair.original, "original", steps, seed)
-            numerics, rewritten = self._compared(original, steps, seed)
-            found.append(numerics)
-            if numerics.verdict is not Verdict.PASS:
+        for seed in seeds:
+            found.append(self._compared(seed))
+            if found[-1].verdict is not Verdict.PASS:
                 break
         worst = max(found, key=lambda one: (one.verdict is not Verdict.PASS, one.worst_ratio))
-        self._observed = {Version.ORIGINAL: original, Version.REWRITTEN: rewritten}
-        self._growth = growth.of(self._observed, ())
-        return replace(worst, steps=original.steps, whole=not original.was_cut, seeds=len(found))
+        return replace(worst, seeds=len(found))
 
-    def _require_device(self, run: Observation) -> None:
-        seen = run.summary.get("environment", {}).get("devices", [])
-        if self._laboratory.conditions.device == "gpu" and "GPU" not in seen:
-            there = ", ".join(map(str, seen)) or "nothing"
+    def _compared(self, seed: int) -> Numerics:
+        """Two runs where these are alike to the bit; else as many more as it takes to judge."""
+        promise, baseline = self._pair.promise, self._baseline
+        shifts = promise.contract is Contract.SHIFTED
+        original = baseline.plain(seed)
+        rewritten = self._rewritten(seed, before=() if shifts else None)
+        comparison = compare(self._laboratory, original, rewritten)
+        if comparison.is_identical:
+            return judging.judge(comparison, promise)
+        comparison = compare(
+            self._laboratory,
+            original,
+            rewritten,
+            again=[baseline.again(seed)],
+            nudged=[] if promise.weights_are_exact else baseline.nudged(seed),
+            before=baseline.before(seed, _fetched(comparison)) if shifts else None,
+        )
+        return judging.judge(comparison, promise)
+
+    def _by_distribution(self, seeds: Sequence[int]) -> Numerics:
+        pairs = [(self._baseline.plain(seed), self._rewritten(seed)) for seed in seeds]
+        if len(pairs) == 1:
             raise Inconclusive(
                 Verdict.INCONCLUSIVE,
-                f"a GPU was asked for, and TensorFlow saw {there}",
-                "use --device cpu, or an interpreter whose TensorFlow finds the GPU",
+                "what draws other random numbers can be compared by distribution only",
+                f"give it several seeds, as in --seeds {SEEDS_FOR_DISTRIBUTIONS}",
             )
+        return distributions.judge(self._laboratory, pairs)
 
-    def _first_run(self) -> tuple[Observation, int]:
-        """The original, and after how many steps all further runs are to be cut short."""
-        if self._effort.steps is not None:
-            steps = self._effort.steps
-            return self._observe(self._pair.original, "original", steps, SEED), steps
-        first = self._observe(self._pair.original, "original", 0, SEED, budget_s=WHOLE_BUDGET_S)
-        if not first.was_cut:
-            return first, 0
-        return self._observe(self._pair.original, "original", STEPS, SEED), STEPS
-
-    def _compared(
-        self, original: Observation, steps: int, seed: int
-    ) -> tuple[Numerics, Observation]:
-        pair, laboratory = self._pair, self._laboratory
-        shifts = pair.promise.contract is Contract.SHIFTED
-        rewritten = self._observe(
-            pair.rewritten, "rewritten", steps, seed, before=() if shifts else None
-        )
-        comparison = self._measured(original, rewritten)
-        if comparison.is_identical:
-            return judging.judge(comparison, pair.promise), rewritten
-        again = [self._observe(pair.original, "original, again", steps, seed)]
-        nudged: list[Observation] = []
-        before: Observation | None = None
-        if shifts:
-            names = tuple(
-                one.name for one in comparison.series if one.raw_kind == "fetched"
-            ) + tuple(name for kind, name in comparison.only_original if kind == "fetched")
-            before = self._observe(
-                pair.original, "original, read before updates", steps, seed, before=names
-            )
-        elif not pair.promise.weights_are_exact:
-            nudged = [
-                self._observe(
-                    pair.original, f"original, moved ({number + 1})", steps, seed, nudge=number
-                )
-                for number in range(self._effort.nudged)
-            ]
-        try:
-            comparison = compare(
-                laboratory, original, rewritten, again=again, nudged=nudged, before=before
-            )
-        except ComparingError as error:
-            raise Inconclusive(Verdict.INCONCLUSIVE, str(error)) from error
-        return judging.judge(comparison, pair.promise), rewritten
-
-    def _measured(self, original: Observation, rewritten: Observation) -> Comparison:
-        try:
-            return compare(self._laboratory, original, rewritten)
-        except ComparingError as error:
-            raise Inconclusive(Verdict.INCONCLUSIVE, str(error)) from error
-
-    def _observe(
-        self,
-        program: Program,
-        what: str,
-        steps: int,
-        seed: int,
-        *,
-        budget_s: float = 0.0,
-        nudge: int | None = None,
-        before: tuple[str, ...] | None = None,
-    ) -> Observation:
-        self._progress(f"numbers: {what}")
+    def _rewritten(self, seed: int, before: tuple[str, ...] | None = None) -> Observation:
+        self._progress("numbers: rewritten")
         run = self._laboratory.observe(
-            program, seed=seed, steps=steps, budget_s=budget_s, nudge=nudge, before=before
+            self._pair.rewritten, seed=seed, steps=self._baseline.steps, before=before
         )
-        if not run.is_complete:
-            self._failed(run, of_original=program is self._pair.original)
+        require_success(run, of_original=False)
+        self._observed = {Version.ORIGINAL: self._baseline.plain(seed), Version.REWRITTEN: run}
         return run
-
-    def _failed(self, run: Observation, *, of_original: bool) -> None:
-        why = failures.explain(run)
-        if of_original:
-            raise Inconclusive(
-                Verdict.INCONCLUSIVE, f"the original {why.reason}", why.advice, why.output
-            )
-        verdict = Verdict.INCONCLUSIVE if why.is_ours else Verdict.FAIL
-        reason = f"the rewritten version {why.reason}; the original does not"
-        raise Inconclusive(verdict, reason, why.advice, why.output)
 
     # The times.
 
@@ -265,11 +287,40 @@ class Experiment:
         for number, version in enumerate(order, 1):
             self._progress(f"times: {version.value} ({number} of {len(order)})")
             run = self._laboratory.time(programs[version], self._observed[version], seed=SEED)
-            if not run.is_complete:
-                self._failed(run, of_original=version is Version.ORIGINAL)
+            require_success(run, of_original=version is Version.ORIGINAL)
             runs.append(growth.timed_run(run, version, number))
         self._growth = growth.of(self._observed, runs)
         return timing.judge(runs)
+
+
+def require_success(run: Observation, *, of_original: bool) -> None:
+    """A run that failed ends the experiment; if it was the original's, nothing is shown."""
+    if run.is_complete:
+        return
+    why = failures.explain(run)
+    if of_original:
+        raise Inconclusive(
+            Verdict.INCONCLUSIVE, f"the original {why.reason}", why.advice, why.output
+        )
+    verdict = Verdict.INCONCLUSIVE if why.is_ours else Verdict.FAIL
+    reason = f"the rewritten version {why.reason}; the original does not"
+    raise Inconclusive(verdict, reason, why.advice, why.output)
+
+
+def _require_device(run: Observation, device: str) -> None:
+    seen = run.summary.get("environment", {}).get("devices", [])
+    if device == "gpu" and "GPU" not in seen:
+        there = ", ".join(map(str, seen)) or "nothing"
+        raise Inconclusive(
+            Verdict.INCONCLUSIVE,
+            f"a GPU was asked for, and TensorFlow saw {there}",
+            "use --device cpu, or an interpreter whose TensorFlow finds the GPU",
+        )
+
+
+def _fetched(comparison: Comparison) -> tuple[str, ...]:
+    shared = [one.name for one in comparison.series if one.raw_kind == "fetched"]
+    return (*shared, *(name for kind, name in comparison.only_original if kind == "fetched"))
 
 
 def headline(verdict: Verdict, subject: Subject, speed: Speed | None) -> str:

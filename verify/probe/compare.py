@@ -20,6 +20,11 @@ MATCHED_IN_ORDER = ("fetched", "read")
 def main(asked_path, answer_path):
     with open(asked_path) as file:
         asked = json.load(file)
+    if "scalars" in asked:
+        answer = [scalars(Record(folder)) for folder in asked["scalars"]]
+        with open(answer_path, "w") as file:
+            json.dump(answer, file)
+        return
     original = Record(asked["original"])
     rewritten = Record(asked["rewritten"])
     again = [Record(folder) for folder in asked["again"]]
@@ -57,6 +62,24 @@ class Record(object):
         dtype = np.dtype(entry["dtype"])
         start = entry["at"]
         return self._data[start : start + entry["n"] * dtype.itemsize].view(dtype)
+
+
+def scalars(record):
+    """The numbers that a run came to: single values as series, weights by their spread."""
+    found = {}
+    for (kind, name), entries in record.series.items():
+        entries = [entry for entry in entries if "digest" in entry]
+        if not entries or np.dtype(entries[0]["dtype"]).kind not in "fiu":
+            continue
+        if kind in ("fetched", "read") and all(entry["n"] == 1 for entry in entries):
+            values = [float(record.array(entry)[0]) for entry in entries]
+        elif kind == "final":
+            array = record.array(entries[-1]).astype(np.float64)
+            values = [float(np.sqrt(np.mean(array * array)))] if array.size else []
+        else:
+            continue
+        found[kind + " " + name] = values
+    return found
 
 
 def matched(original, rewritten):

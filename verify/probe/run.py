@@ -282,9 +282,12 @@ def _is_version_2():
 
 def _present_v1():
     """Gives a script of TensorFlow 1 the interface that it knows, where there is only version 2."""
+    import tensorflow as real
     import tensorflow.compat.v1 as v1
 
     v1.disable_v2_behavior()
+    # Modules below TensorFlow, such as `tensorflow.keras`, are still found.
+    v1.__path__ = list(v1.__path__) + [one for one in real.__path__ if one not in v1.__path__]
     sys.modules["tensorflow"] = v1
 
 
