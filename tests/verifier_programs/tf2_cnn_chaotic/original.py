@@ -28,16 +28,16 @@ model = tf.keras.Sequential([
     tf.keras.layers.Input((image_size, image_size, 1)),
     tf.keras.layers.Conv2D(8, 3, padding='same', use_bias=False),
     tf.keras.layers.BatchNormalization(momentum=0.9, epsilon=1e-3),
-    tf.keras.layers.ReLU(),
+    tf.keras.layers.Activation('elu'),
     tf.keras.layers.MaxPooling2D(),
     tf.keras.layers.Conv2D(12, 3, padding='same', use_bias=False),
     tf.keras.layers.BatchNormalization(momentum=0.9, epsilon=1e-3),
-    tf.keras.layers.ReLU(),
+    tf.keras.layers.Activation('elu'),
     tf.keras.layers.MaxPooling2D(),
     tf.keras.layers.Flatten(),
     tf.keras.layers.Dense(4),
 ])
-optimizer = tf.keras.optimizers.SGD(1.0)
+optimizer = tf.keras.optimizers.SGD(0.7)
 cross_entropy = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 accuracy = tf.keras.metrics.SparseCategoricalAccuracy()
 

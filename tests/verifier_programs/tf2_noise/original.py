@@ -4,7 +4,7 @@ import tensorflow as tf
 
 epochs = 5
 batch_size = 32
-noise_level = 0.3
+noise_level = 0.6
 
 factors = np.random.normal(size=(320, 2))
 signal = np.sin(factors[:, :1] * np.linspace(0.5, 2.0, 16) + factors[:, 1:])
