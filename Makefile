@@ -13,7 +13,7 @@ export TFREWRITE_TF1_PYTHON ?= $(TF1_PYTHON)
 export TFREWRITE_TF2_PYTHON ?= $(TF2_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev check-python demo test test-fast lint format types lock bench-tools clean
+.PHONY: help setup setup-dev check-python demo test test-fast lint format types lock proof bench-tools clean
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ types: setup-dev ## Check the types with mypy
 
 lock: setup-dev ## Bring the lock files up to date with pyproject.toml and envs/*.in
 	@envs/lock
+
+proof: setup ## Try the verifier on right and wrong rewrites under three seeds (an hour or two)
+	@$(DEV)/python benchmarks/verifier_proof.py
 
 bench-tools: setup ## Time check beside other tools on a tree of files: make bench-tools TREE=path
 	@$(PYTHON) envs/setup.py bench

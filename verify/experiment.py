@@ -31,8 +31,7 @@ from tfrewrite.verify.runs import Laboratory, Observation, Program
 STEPS = 40
 WHOLE_BUDGET_S = 5.0
 """A script that comes to its own end within this time after its first step is not cut short."""
-NUDGED_RUNS = 3
-TIMED_RUNS = 3
+NUDGED_RUNS = 2
 SEED = 1
 SEEDS_FOR_DISTRIBUTIONS = 5
 
@@ -43,9 +42,10 @@ class Effort:
 
     steps: int | None = None
     seeds: int = 1
-    runs: int = TIMED_RUNS
+    runs: int = timing.RUNS
     nudged: int = NUDGED_RUNS
     timed: bool = True
+    seed: int = SEED
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ class Baseline:
     def steps(self) -> int:
         """After how many steps runs are cut short, 0 for none; the first run decides."""
         if self._steps is None:
-            first = self._observed(0, SEED, "plain", budget_s=WHOLE_BUDGET_S)
+            first = self._observed(0, self.effort.seed, "plain", budget_s=WHOLE_BUDGET_S)
             self._steps = STEPS if first.was_cut else 0
             if first.was_cut:
-                del self._made[SEED, "plain"]
+                del self._made[self.effort.seed, "plain"]
         return self._steps
 
     def plain(self, seed: int) -> Observation:
@@ -211,10 +211,10 @@ class Experiment:
     # The numbers.
 
     def _examined(self) -> Numerics:
-        first = self._baseline.plain(SEED)
+        first = self._baseline.plain(self._effort.seed)
         self._environment = growth.environment(first, self._laboratory.conditions)
         _require_device(first, self._laboratory.conditions.device)
-        seeds = range(SEED, SEED + max(1, self._effort.seeds))
+        seeds = range(self._effort.seed, self._effort.seed + max(1, self._effort.seeds))
         if self._pair.promise.contract is Contract.RESAMPLED:
             numerics = self._by_distribution(seeds)
         else:
@@ -286,7 +286,9 @@ class Experiment:
         order = timing.schedule(self._effort.runs)
         for number, version in enumerate(order, 1):
             self._progress(f"times: {version.value} ({number} of {len(order)})")
-            run = self._laboratory.time(programs[version], self._observed[version], seed=SEED)
+            run = self._laboratory.time(
+                programs[version], self._observed[version], seed=self._effort.seed
+            )
             require_success(run, of_original=version is Version.ORIGINAL)
             runs.append(growth.timed_run(run, version, number))
         self._growth = growth.of(self._observed, runs)

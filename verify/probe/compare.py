@@ -14,6 +14,7 @@ import sys
 import numpy as np
 
 NUMBERED = re.compile(r"_\d+(?=[/:\[]|$)")
+NEAR = 1e-2
 MATCHED_IN_ORDER = ("fetched", "read")
 
 
@@ -105,7 +106,27 @@ def merged(original, rewritten, pairs, left, right):
             pairs.append((key, ours[key][1], theirs[key][1]))
             left = [one for one in left if one not in ours[key][0]]
             right = [one for one in right if one not in theirs[key][0]]
+    return renamed(original, rewritten, pairs, left, right)
+
+
+def renamed(original, rewritten, pairs, left, right):
+    """What is computed by another op has another name; it is the same if it is nearly as large."""
+    for key in list(left):
+        ours = original.series[key]
+        for other in right:
+            theirs = rewritten.series[other]
+            if key[0] == other[0] and key[0] in MATCHED_IN_ORDER and len(ours) == len(theirs):
+                if all(near(original, one, rewritten, two) for one, two in zip(ours, theirs)):
+                    pairs.append((key, ours, theirs))
+                    left.remove(key)
+                    right.remove(other)
+                    break
     return pairs, left, right
+
+
+def near(record, entry, other_record, other):
+    found = distance(record, entry, other_record, other)
+    return found["distance"] is not None and found["distance"] <= NEAR * found["scale"]
 
 
 def bundled(record, keys):

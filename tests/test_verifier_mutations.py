@@ -1,0 +1,44 @@
+"""The verifier catches wrong rewrites and passes right ones, on programs that really run.
+
+Here some variants of each program, the near ones before others; `make proof` tries all of them
+under several seeds.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tfrewrite.model import Contract
+from verifier_programs import Program, Variant, programs
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
+
+from verifier_proof import trials
+
+FIXTURES = {"1.15": "tf1_python", "2.21": "tf2_python"}
+CHEAP = (Contract.ROUNDING, Contract.EXACT, Contract.SHIFTED)
+"""Contracts that are judged under one seed."""
+WRONG = 3
+
+
+def some(program: Program) -> tuple[Variant, ...]:
+    right = [one for one in program.right if one.contract in CHEAP]
+    right.sort(key=lambda one: CHEAP.index(one.contract))
+    wrong = sorted(program.wrong, key=lambda one: not one.near)
+    return (*right[:1], *wrong[: WRONG - 1], wrong[-1])
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("program", programs(), ids=lambda program: program.name)
+def test_right_ones_pass_and_wrong_ones_are_caught(
+    program: Program, request: pytest.FixtureRequest
+) -> None:
+    version = program.tensorflow[0]
+    python = request.getfixturevalue(FIXTURES[version])
+    variants = some(program)
+    done = list(trials(program, version, python, 1, variants))
+    assert [one.variant for one in done] == [variant.name for variant in variants]
+    assert [one for one in done if not one.is_well] == []
