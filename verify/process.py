@@ -14,6 +14,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import threading
 import time
 import uuid
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ GRACE_S = 1.0
 """How long after the end of the script its output may still arrive from the pipes."""
 RECORD = "TFREWRITE_RECORD"
 """The variable of the script's environment that names the folder for recordings."""
-NOT_COPIED = frozenset({".git", ".hg", ".svn", "__pycache__"})
+NOT_COPIED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
 NOT_INHERITED = frozenset({"PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT", "VIRTUAL_ENV", RECORD})
 NO_MEMORY_LIMIT = "the memory limit was not applied: this system has no /proc to see it in"
 
@@ -72,6 +73,8 @@ class RunRequest:
     """Of what the run adds to its copy of the tree, its home and its temporary folder."""
     output_limit: int = 1 << 20
     """How many bytes are kept of each of the two output streams."""
+    given_up: threading.Event | None = None
+    """Set when nobody wants the result any more, to end the run."""
 
 
 @dataclass(frozen=True)
@@ -170,9 +173,15 @@ def copy_tree(source: Path, target: Path) -> None:
     """Copies files, directories and links; a pipe or socket in the tree would block the copying."""
 
     def unwanted(folder: str, names: list[str]) -> list[str]:
-        return [name for name in names if name in NOT_COPIED or is_special(Path(folder, name))]
+        paths = {name: Path(folder, name) for name in names}
+        return [name for name, path in paths.items() if is_left_out(path) or is_special(path)]
 
     shutil.copytree(source, target, symlinks=True, ignore=unwanted)
+
+
+def is_left_out(path: Path) -> bool:
+    """What no script needs beside it: histories, caches, and whole environments."""
+    return path.name in NOT_COPIED or os.path.exists(path / "pyvenv.cfg")  # noqa: PTH110  no error where not allowed
 
 
 def is_special(path: Path) -> bool:
@@ -211,7 +220,7 @@ def watch(
         try:
             while not has_ended(process) and stopped is None:
                 streams.read(POLL_S)
-                if time.monotonic() > deadline:
+                if time.monotonic() > deadline or is_given_up(request):
                     stopped = Ending.TIMED_OUT
                 elif memory.is_exceeded():
                     stopped = Ending.OUT_OF_MEMORY
@@ -237,6 +246,10 @@ def watch(
         room=str(disk.room),
         notes=(NO_MEMORY_LIMIT,) if unlimited else (),
     )
+
+
+def is_given_up(request: RunRequest) -> bool:
+    return request.given_up is not None and request.given_up.is_set()
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:

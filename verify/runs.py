@@ -6,8 +6,9 @@ import contextlib
 import json
 import os
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ class Conditions:
     """Written for TensorFlow 1: where only 2 is there, it gets the interface that it knows."""
     legacy_keras: bool = False
     synthetic: bool = False
+    places: tuple[str, ...] = ()
+    """Folders of the tree that are on the path, beside that of the script."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,10 @@ class Laboratory:
 
     def __init__(self, conditions: Conditions, folder: Path) -> None:
         self.conditions = conditions
+        self.watch: Callable[[Program, Observation], None] | None = None
+        """Told of every observed run."""
+        self.given_up = threading.Event()
+        """Once set, ends what runs, and what would be run."""
         self._folder = folder
         self._runs = 0
 
@@ -130,7 +137,10 @@ class Laboratory:
             "before": before,
         }
         folder, result = self._run(program, asked)
-        return Observation(folder, result, _summary(folder))
+        found = Observation(folder, result, _summary(folder))
+        if self.watch is not None:
+            self.watch(program, found)
+        return found
 
     def time(self, program: Program, observed: Observation, *, seed: int) -> Observation:
         """The same run again, with nothing but a look at the clock at each step."""
@@ -185,12 +195,15 @@ class Laboratory:
             memory_limit_mb=conditions.memory_limit_mb,
             disk_limit_mb=conditions.disk_limit_mb,
             output_limit=OUTPUT_LIMIT,
+            given_up=self.given_up,
         )
         return folder, run_script(request)
 
 
 def _environment(conditions: Conditions) -> tuple[tuple[str, str], ...]:
-    path = os.pathsep.join(filter(None, (str(PROBE / "path"), os.environ.get("PYTHONPATH"))))
+    # A relative place is taken from where the run begins, which is the copy of the tree.
+    places = (str(PROBE / "path"), *conditions.places, os.environ.get("PYTHONPATH"))
+    path = os.pathsep.join(filter(None, places))
     settings = {
         "PYTHONPATH": path,
         "PYTHONHASHSEED": "0",

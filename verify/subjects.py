@@ -6,24 +6,33 @@ the original there, so that both see the same name and the same surroundings.
 
 from __future__ import annotations
 
-import ast
 import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from tfrewrite import engine, syntax, textfile
+from tfrewrite import engine, textfile
+from tfrewrite.discovery import Filter
 from tfrewrite.model import Contract, Outcome, Status
 from tfrewrite.policy import Policy
 from tfrewrite.verify import judging
 from tfrewrite.verify.experiment import Pair
 from tfrewrite.verify.model import Change, Subject
+from tfrewrite.verify.process import is_left_out
 from tfrewrite.verify.runs import Program
+from tfrewrite.verify.trees import Modules, Scripts, python_files
 
 LARGEST_TREE = 2 << 30
 MOST_FILES = 50_000
 CONTRACTS = list(Contract)
+STDIN = "-"
+NO_SCRIPT = (
+    "no script was found that can be run; name the scripts in [tool.tfrewrite.verify], "
+    "as in scripts = [{ path = 'train.py' }]"
+)
+
+Sources = Mapping[str, bytes]
 
 
 class SubjectError(Exception):
@@ -31,140 +40,187 @@ class SubjectError(Exception):
 
 
 @dataclass(frozen=True)
-class Nothing:
-    """A script that the rules leave as it is."""
+class Rules:
+    """What `apply` would do: which rules for which file, and which files it leaves out."""
 
-    script: str
-
-
-Policies = Callable[[str], Policy]
-Sources = Mapping[str, bytes]
+    policy: Callable[[str], Policy]
+    wanted: Filter
 
 
-def given(original: Path, rewritten: Path, contract: Contract | None) -> Pair:
-    """Two files: the second is held against the first."""
-    script, new = _read(original), _read(rewritten)
+@dataclass(frozen=True)
+class Found:
+    """What there is to verify, the scripts that both versions have in common, what to know."""
+
+    pairs: tuple[Pair, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def require_runnable(path: Path) -> None:
+    """A path that stands for files which can be run; `SubjectError` says what else it is."""
+    if str(path) == STDIN:
+        raise SubjectError("verify runs scripts where they are; it cannot take one from - (stdin)")
+    if not path.exists():
+        broken = "a link that leads nowhere" if path.is_symlink() else "no such file or directory"
+        raise SubjectError(f"{path}: {broken}; check the spelling")
+    if path.suffix == ".ipynb":
+        raise SubjectError(
+            f"{path}: notebooks cannot be verified yet; make a script of it: "
+            "jupyter nbconvert --to script"
+        )
+    if not path.is_dir() and not path.is_file():
+        raise SubjectError(f"{path}: neither a file nor a directory")
+
+
+def given(original: Path, rewritten: Path, contract: Contract | None) -> Found:
+    """Two files: the second is held against the first, in the surroundings of the first."""
+    script, new = _script(original), _script(rewritten)
     if script == new:
         raise SubjectError(f"{original} and {rewritten} are the same: there is nothing to verify")
-    tree = _tree(original.parent)
+    real = original.resolve()
+    tree = _tree(real.parent)
     promise = contract or Contract.ROUNDING
-    return Pair(
-        Subject(
-            original.name,
-            str(original),
-            str(rewritten),
-            promise,
-            _diff({original.name: script}, {original.name: new}),
-        ),
-        Program.of(tree, original.name),
-        Program.of(tree, original.name, ((original.name, new),)),
+    diff = _diff({real.name: script}, {real.name: new})
+    pair = Pair(
+        Subject(original.name, str(original), str(rewritten), promise, diff),
+        Program.of(tree, real.name),
+        Program.of(tree, real.name, ((real.name, new),)),
         judging.Promise(promise),
     )
+    return Found((pair,))
 
 
 def given_trees(
     original: Path, rewritten: Path, scripts: Sequence[str], contract: Contract | None
-) -> list[Pair]:
-    """Two directories: every runnable script of the first with that of the second."""
-    ours, theirs = _python_files(original), _python_files(rewritten)
-    tree, other = _tree(original), _tree(rewritten)
-    differing = {
-        name: theirs[name] for name in theirs if name not in ours or ours[name] != theirs[name]
-    }
+) -> Found:
+    """Two directories: every script of the first with that of the second."""
+    ours, theirs = python_files(original), python_files(rewritten)
+    names = list(dict.fromkeys([*ours, *theirs]))
+    differing = {name for name in names if ours.get(name) != theirs.get(name)}
     if not differing:
-        raise SubjectError(f"{original} and {rewritten} hold the same: there is nothing to verify")
-    promise = contract or Contract.ROUNDING
-    return [
-        Pair(
-            Subject(script, str(original), str(rewritten), promise, _diff(ours, differing)),
-            Program.of(tree, script),
-            Program.of(other, script),
-            judging.Promise(promise),
+        raise SubjectError(
+            f"the Python files of {original} and {rewritten} are the same: there is nothing to "
+            "verify"
         )
-        for script in scripts or runnable(ours)
-    ]
+    tree, other = _tree(original), _tree(rewritten)
+    promise = contract or Contract.ROUNDING
+    concern = _Concern.of(ours, scripts, differing, original)
+    pairs, unchanged = [], []
+    for script in concern.scripts:
+        changed = [name for name in names if name in concern.changed(script)]
+        if not changed:
+            unchanged.append(str(original / script))
+            continue
+        if script not in theirs and not (other / script).is_file():
+            raise SubjectError(f"{rewritten}: there is no {script}, which {original} has")
+        diff = "".join(_one_diff(name, _text(ours, name), _text(theirs, name)) for name in changed)
+        subject = Subject(script, str(original / script), str(rewritten / script), promise, diff)
+        pairs.append(
+            Pair(
+                subject,
+                Program.of(tree, script),
+                Program.of(other, script, _named(theirs, changed)),
+                judging.Promise(promise),
+            )
+        )
+    return Found(tuple(pairs), tuple(unchanged), tuple(concern.notes("differs")))
 
 
-def rewritten_file(path: Path, policies: Policies, contract: Contract | None) -> Pair | Nothing:
+def rewritten_file(path: Path, rules: Rules, contract: Contract | None) -> Found:
     """A script and what the rules make of it."""
-    outcome = _outcome(path, policies)
+    _script(path)
+    if rules.wanted.excludes(str(path)):
+        return Found(notes=(f"{path}: excluded by the settings or by --exclude",))
+    outcome = engine.handle(str(path), rules.policy(str(path)))
+    if outcome.status is Status.FAILED:
+        raise SubjectError(f"{path}: {outcome.error}")
     if outcome.after == outcome.before:
-        return Nothing(str(path))
-    return _pair(_tree(path.parent), path.name, [(path.name, outcome)], str(path), contract)
+        return Found(unchanged=(str(path),))
+    real = path.resolve()
+    pair = _pair(_tree(real.parent), real.name, [(real.name, outcome)], path, contract)
+    return Found((pair,))
 
 
 def rewritten_tree(
-    folder: Path, scripts: Sequence[str], policies: Policies, contract: Contract | None
-) -> list[Pair | Nothing]:
-    """The scripts of a directory; all of its files are rewritten as `apply` does it."""
+    folder: Path, scripts: Sequence[str], rules: Rules, contract: Contract | None
+) -> Found:
+    """The scripts of a directory; its files are rewritten as `apply` does it."""
     tree = _tree(folder)
-    sources = _python_files(folder)
-    changed: list[tuple[str, Outcome]] = []
+    sources = python_files(folder)
+    for name in scripts:
+        sources.setdefault(name, _script(folder / name))
+    changed: dict[str, Outcome] = {}
+    notes: list[str] = []
     for name in sources:
-        outcome = engine.handle(str(folder / name), policies(str(folder / name)), named=False)
+        path = str(folder / name)
+        if rules.wanted.excludes(path) or not (name in scripts or rules.wanted.includes(path)):
+            continue
+        outcome = engine.handle(path, rules.policy(path), named=False)
         if outcome.status is Status.WOULD_REWRITE:
-            changed.append((name, outcome))
-    names = list(scripts) or runnable(sources)
-    if not names:
-        raise SubjectError(
-            f"{folder}: no script was found that can be run; name the scripts in "
-            "[tool.tfrewrite.verify], as in scripts = [{ path = 'train.py' }]"
-        )
-    found: list[Pair | Nothing] = []
-    for script in names:
-        matter = [one for one in changed if one[0] == script or not _is_script(sources, one[0])]
-        found.append(
-            _pair(tree, script, matter, str(folder / script), contract)
-            if matter
-            else Nothing(str(folder / script))
-        )
-    return found
+            changed[name] = outcome
+        elif outcome.status is Status.FAILED:
+            notes.append(f"{path}: left as it is: {outcome.error}")
+    concern = _Concern.of(sources, scripts, changed.keys(), folder)
+    pairs, unchanged = [], []
+    for script in concern.scripts:
+        matter = concern.changed(script)
+        if matter:
+            outcomes = [(name, one) for name, one in changed.items() if name in matter]
+            pairs.append(_pair(tree, script, outcomes, folder / script, contract))
+        else:
+            unchanged.append(str(folder / script))
+    return Found(tuple(pairs), tuple(unchanged), (*notes, *concern.notes("would be rewritten")))
 
 
-def runnable(sources: Sources) -> list[str]:
-    """The files that do something with TensorFlow when they are run, rather than when imported."""
-    return [
-        name for name in sources if _is_script(sources, name) and _uses_tensorflow(sources[name])
-    ]
+class _Concern:
+    """Which of the changed files concern which script."""
 
+    def __init__(
+        self, scripts: Sequence[str], modules: Modules, changed: Iterable[str], *, listed: bool
+    ) -> None:
+        self.scripts = scripts
+        self._reached = {script: set(modules.reached(script)) for script in scripts}
+        self._changed = set(changed)
+        reached: set[str] = set().union(*self._reached.values())
+        self._unreached = self._changed - reached
+        self._listed = listed
 
-def _is_script(sources: Sources, name: str) -> bool:
-    data = sources.get(name, b"")
-    try:
-        tree = syntax.parse(textfile.decode(data).text)
-    except (textfile.TextFileError, syntax.NotPython):
-        return False
-    return any(_is_main_guard(one) or _works(one) for one in tree.body)
+    @classmethod
+    def of(
+        cls, sources: Sources, listed: Sequence[str], changed: Iterable[str], folder: Path
+    ) -> _Concern:
+        found = Scripts(sources)
+        names = list(listed) or found.runnable()
+        if not names:
+            raise SubjectError(f"{folder}: {NO_SCRIPT}")
+        return cls(names, found.modules, changed, listed=bool(listed))
 
+    def changed(self, script: str) -> set[str]:
+        """Those that it imports; one that no script imports may be loaded in another way."""
+        others = self._unreached if self._listed else set()
+        return (self._changed & self._reached[script]) | others
 
-def _is_main_guard(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.If) and "__name__" in ast.dump(statement.test)
-
-
-def _works(statement: ast.stmt) -> bool:
-    return isinstance(statement, (ast.For, ast.While, ast.With))
-
-
-def _uses_tensorflow(data: bytes) -> bool:
-    return b"tensorflow" in data or b"keras" in data
+    def notes(self, what: str) -> Iterator[str]:
+        for name in () if self._listed else sorted(self._unreached):
+            yield f"{name} {what}, and no script was found that imports it: it is not verified"
 
 
 def _pair(
     tree: Path,
     script: str,
-    changed: Iterable[tuple[str, Outcome]],
-    shown: str,
+    changed: Sequence[tuple[str, Outcome]],
+    shown: Path,
     contract: Contract | None,
 ) -> Pair:
-    changed = list(changed)
     changes = tuple(change for name, one in changed for change in _changes(name, one, script))
     weakest = max((one.contract for one in changes), key=CONTRACTS.index, default=Contract.EXACT)
     promise = contract or weakest
     new = tuple((name, one.after.encode(one.encoding)) for name, one in changed)
     diff = "".join(_one_diff(name, one.before, one.after) for name, one in changed)
     reads_less = any(one.rule in judging.READS_LESS for one in changes)
+    name = shown.name if len(PurePosixPath(script).parts) == 1 else script
     return Pair(
-        Subject(script, shown, f"{shown} (rewritten)", promise, diff, changes),
+        Subject(name, str(shown), f"{shown} (rewritten)", promise, diff, changes),
         Program.of(tree, script),
         Program.of(tree, script, new),
         judging.Promise(promise, reads_less=reads_less),
@@ -180,28 +236,26 @@ def _changes(name: str, outcome: Outcome, script: str) -> Iterator[Change]:
             )
 
 
-def _outcome(path: Path, policies: Policies) -> Outcome:
-    outcome = engine.handle(str(path), policies(str(path)))
-    if outcome.status is Status.FAILED:
-        raise SubjectError(f"{path}: {outcome.error}")
-    return outcome
-
-
 # Files.
 
 
-def _read(path: Path) -> bytes:
+def _script(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        data = path.read_bytes()
     except OSError as error:
         raise SubjectError(f"{path}: {error.strerror or error}") from error
+    try:
+        textfile.decode(data)
+    except textfile.TextFileError as error:
+        raise SubjectError(f"{path}: {error}") from error
+    return data
 
 
 def _tree(folder: Path) -> Path:
     """The folder that every run gets a copy of, if it is small enough for that."""
     size = count = 0
     for where, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in {".git", "__pycache__"}]
+        folders[:] = [name for name in folders if not is_left_out(Path(where, name))]
         for name in names:
             count += 1
             try:
@@ -217,21 +271,12 @@ def _tree(folder: Path) -> Path:
     return folder.resolve()
 
 
-def _python_files(folder: Path) -> dict[str, bytes]:
-    from tfrewrite.discovery import Filter, discover  # noqa: PLC0415
-
-    found = {}
-    for one in discover([str(folder)], Filter(str(folder.resolve()))):
-        if not one.problem and not one.skipped:
-            path = Path(one.path)
-            found[os.path.relpath(path, folder)] = _read(path)
-    return found
+def _named(sources: Sources, names: Iterable[str]) -> tuple[tuple[str, bytes], ...]:
+    return tuple((name, sources[name]) for name in names if name in sources)
 
 
 def _diff(before: Sources, after: Sources) -> str:
-    return "".join(
-        _one_diff(name, _text(before.get(name, b"")), _text(after[name])) for name in sorted(after)
-    )
+    return "".join(_one_diff(name, _text(before, name), _text(after, name)) for name in after)
 
 
 def _one_diff(name: str, before: str, after: str) -> str:
@@ -244,5 +289,5 @@ def _one_diff(name: str, before: str, after: str) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", errors="replace")
+def _text(sources: Sources, name: str) -> str:
+    return sources.get(name, b"").decode("utf-8", errors="replace")

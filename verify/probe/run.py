@@ -151,6 +151,7 @@ class Observed(Run):
             graph_nodes=self.growth.graph_nodes,
             memory_mb=self.growth.memory_mb,
             retraces=self.growth.retraces(),
+            executed=_executed(self.tree),
         )
         return found
 
@@ -268,6 +269,18 @@ class Execution(object):
         with open(path + ".new", "w") as file:
             json.dump(summary, file)
         os.replace(path + ".new", path)
+
+
+def _executed(tree):
+    """The files of the tree that are loaded as modules, the script among them."""
+    # A module that loads itself when it is looked into is not looked into.
+    files = [vars(module).get("__file__") for module in list(sys.modules.values()) if module]
+    found = set()
+    for name in files:
+        path = os.path.join(tree, name) if isinstance(name, str) else ""
+        if path.startswith(tree + os.sep):
+            found.add(os.path.relpath(path, tree))
+    return sorted(found)
 
 
 def _is_version_2():
