@@ -123,6 +123,7 @@ def verify(
     format_: opt.VerifyFormatOption = opt.VerifyFormat.TEXT,
     output: opt.Outputs = [],  # noqa: B006
     jobs: opt.VerifyJobs = 1,
+    exclude: opt.Exclude = [],  # noqa: B006
     config: opt.Config = None,
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
@@ -131,7 +132,7 @@ def verify(
     from tfrewrite.verifying import VerifyOptions, VerifySession  # noqa: PLC0415
 
     rules = opt.Options(
-        [str(path) for path in paths], select, ignore, allow, target_tf, config=config
+        [str(path) for path in paths], select, ignore, allow, target_tf, exclude, config
     )
     options = VerifyOptions(
         paths, python, args, steps, seeds, runs, timeout, memory_limit,

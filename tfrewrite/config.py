@@ -24,6 +24,7 @@ VERIFY_KEYS = (
     "args", "contract", "device", "legacy-keras", "memory-limit", "python", "quick", "runs",
     "scripts", "seeds", "steps", "synthetic-data", "timeout",
 )  # fmt: skip
+VERIFY_SECTION = "tool.tfrewrite.verify"
 _KEYS = (*_OVERRIDES, "exclude", "include", "jobs", "cache-dir", "per-file-ignores", "per-file")
 
 
@@ -110,10 +111,20 @@ def parse_version(text: str) -> tuple[int, ...]:
 
 
 class Reader:
-    """Reads one file, and blames the line that is wrong."""
+    """Reads one file, and blames the line that is wrong.
 
-    def __init__(self, path: Path) -> None:
+    What is blamed is looked for in a section, which is the table itself, or one of several tables
+    of that name.
+    """
+
+    def __init__(self, path: Path, section: str = "tool.tfrewrite", number: int = 0) -> None:
         self._path = path
+        self._section = section
+        self._number = number
+
+    def within(self, section: str, number: int = 0) -> Reader:
+        """The same file, for values of an inner table, or of the one with this number."""
+        return Reader(self._path, section, number)
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -138,17 +149,53 @@ class Reader:
         return table
 
     def wrong(self, key: str, message: str) -> ConfigError:
-        pattern = re.compile(rf"""^\s*\[?[^=#]*["'.]?\b{re.escape(key)}\b""")
-        section = next((i for i, line in enumerate(self._lines) if "tool.tfrewrite" in line), 0)
-        for number, line in enumerate(self._lines[section:], section + 1):
-            if pattern.search(line):
-                return ConfigError(f"{self._path}:{number}: {message}")
-        return ConfigError(f"{self._path}: {message}")
+        line = self._line_of(key)
+        return ConfigError(f"{self._path}{f':{line}' if line else ''}: {message}")
+
+    def _line_of(self, key: str) -> int:
+        """The line that gives the key a value in this section, or near it; 0 if there is none."""
+        # The key at the left, in the name of a table, or within an inline table.
+        name = re.escape(key)
+        patterns = [
+            rf"""^\s*["']?{name}["']?\s*=""",
+            rf"""^\s*\[[^#]*\b{name}\b""",
+            rf"""^[^#]*[{{,.\s"']{name}["']?\s*=""",
+            rf"""^\s*\[?[^=#]*["'.]?\b{name}\b""",
+        ]
+        first, last = self._lines_of_section()
+        for start, end in ((first, last), (first, len(self._lines))):
+            for pattern in patterns:
+                for number in range(start, end):
+                    if re.search(pattern, self._lines[number]):
+                        return number + 1
+        return first + 1 if first else 0
+
+    def _lines_of_section(self) -> tuple[int, int]:
+        """From its header to the next one."""
+        header = re.compile(rf"^\s*\[+\s*{re.escape(self._section)}\s*\]")
+        headers = [at for at, line in enumerate(self._lines) if header.search(line)]
+        if self._number < len(headers):
+            first = headers[self._number]
+            return first, self._next_header(first)
+        outer = self._section.rpartition(".")[0]
+        if outer == "tool":
+            first = next((at for at, line in enumerate(self._lines) if "tool.tfrewrite" in line), 0)
+            return first, len(self._lines)
+        # Written within the outer table: its entries are told apart by the path that each has.
+        first, last = self.within(outer)._lines_of_section()
+        entry = re.compile(r"""[{,]\s*["']?path["']?\s*=""")
+        entries = [at for at in range(first, last) for _ in entry.finditer(self._lines[at])]
+        return (entries[self._number] if self._number < len(entries) else first), last
+
+    def _next_header(self, line: int) -> int:
+        later = range(line + 1, len(self._lines))
+        return next((at for at in later if re.match(r"\s*\[", self._lines[at])), len(self._lines))
 
     def check_keys(self, table: Table, known: tuple[str, ...], where: str) -> None:
         for key in table:
             if key == "verify" and where == "tool.tfrewrite":
-                self.check_keys(self.inner(table, key), VERIFY_KEYS, "tool.tfrewrite.verify")
+                inner = self.within(VERIFY_SECTION)
+                inner.check_keys(self.inner(table, key), VERIFY_KEYS, VERIFY_SECTION)
             elif key not in known:
                 raise self.wrong(key, f"no setting {key!r} in [{where}]; {_near(key, known)}")
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from tfrewrite.config import ConfigError, parse_contract
 from tfrewrite.config import find as find_settings
+from tfrewrite.discovery import Filter
+from tfrewrite.live import Live
 from tfrewrite.options import Options
 from tfrewrite.plan import Plan
 from tfrewrite.reports.safe import printable
@@ -18,10 +24,15 @@ from tfrewrite.verify.experiment import Pair
 from tfrewrite.verify.model import Verdict, Verification
 from tfrewrite.verify.settings import VerifySettings, split_arguments
 from tfrewrite.verify.tf_generation import is_tf1_script
+from tfrewrite.verify.trees import Modules
+
+T = TypeVar("T")
 
 WRONG_USE = 2
 INTERRUPTED = 130
 FORMATS = ("text", "json", "markdown", "html")
+MOST_PATHS = 2
+MOST_NOTES = 5
 
 
 @dataclass(frozen=True)
@@ -69,102 +80,132 @@ class VerifySession:
 
     def verifications(self) -> list[Verification]:
         """What came of all subjects that there are."""
-        settings = self._settings()
-        found = self._pairs(settings)
-        for one in found:
-            if isinstance(one, subjects.Nothing):
-                _complain(f"{one.script}: nothing to verify: the rules leave it as it is")
-        jobs = [job for one in found if isinstance(one, Pair) for job in self._jobs(one, settings)]
-        progress = _Progress(silent=self._options.quiet or not sys.stderr.isatty())
+        found = self._found()
+        self._say_what_is_left_out(found)
+        settings = self._settings
+        jobs = [job for pair in found.pairs for job in _jobs(pair, settings)]
+        live = Live(silent=self._options.quiet or not sys.stderr.isatty())
         try:
-            return verify_all(jobs, progress, beside=self._options.jobs)
+            return verify_all(jobs, live.show, beside=self._options.jobs, foretell=live.keep)
         finally:
-            progress.clear()
+            live.clear()
 
     def _run(self) -> int:
         targets = _targets(self._options.outputs, self._options.format)
         found = self.verifications()
-        if not found:
-            return 0
         for format_, target in targets:
-            _write(rendered(found, format_, self._options), target)
+            if found or format_ != "text" or target is not None:
+                _write(rendered(found, format_, self._options), target)
         return 0 if all(one.verdict is Verdict.PASS for one in found) else 1
 
     # What there is to verify.
 
-    def _pairs(self, settings: VerifySettings) -> Sequence[Pair | subjects.Nothing]:
+    def _found(self) -> subjects.Found:
         paths = self._options.paths
+        if len(paths) > MOST_PATHS:
+            raise ConfigError(f"verify takes one path or two, the versions; not {len(paths)}")
         for path in paths:
-            if not path.exists():
-                raise ConfigError(f"{path}: no such file or directory")
-        scripts = [one.path for one in settings.scripts]
-        contract = settings.contract
+            subjects.require_runnable(path)
+        contract = self._settings.contract
         if len(paths) == 1:
-            policies = self._policies()
-            if paths[0].is_dir():
-                return subjects.rewritten_tree(paths[0], scripts, policies, contract)
-            return [subjects.rewritten_file(paths[0], policies, contract)]
+            (path,) = paths
+            if path.is_dir():
+                listed = self._settings.listed(path)
+                return subjects.rewritten_tree(path, listed, self._rules(), contract)
+            return subjects.rewritten_file(path, self._rules(), contract)
         original, rewritten = paths
         if original.is_dir() != rewritten.is_dir():
             raise ConfigError(f"{original} and {rewritten}: give two files or two directories")
         if original.is_dir():
-            return subjects.given_trees(original, rewritten, scripts, contract)
-        return [subjects.given(original, rewritten, contract)]
+            listed = self._settings.listed(original)
+            return subjects.given_trees(original, rewritten, listed, contract)
+        return subjects.given(original, rewritten, contract)
 
-    def _policies(self) -> subjects.Policies:
+    def _rules(self) -> subjects.Rules:
         assert self._options.rules is not None
-        return Plan(self._options.rules.settings()).policy
+        settings = self._options.rules.settings()
+        wanted = Filter(settings.root, settings.exclude, settings.include)
+        return subjects.Rules(Plan(settings).policy, wanted)
 
-    def _jobs(self, pair: Pair, settings: VerifySettings) -> list[Job]:
-        own = settings.of(pair.subject.script)
-        if own.contract and own.contract is not pair.promise.contract:
-            promise = replace(pair.promise, contract=own.contract)
-            pair = replace(
-                pair, promise=promise, subject=replace(pair.subject, contract=own.contract)
+    def _say_what_is_left_out(self, found: subjects.Found) -> None:
+        if self._options.quiet:
+            return
+        for note in found.notes[: None if self._options.verbose else MOST_NOTES]:
+            _complain(note)
+        if len(found.notes) > MOST_NOTES and not self._options.verbose:
+            _complain(f"and {len(found.notes) - MOST_NOTES} more such notes; see --verbose")
+        if self._options.verbose or len(found.unchanged) == 1:
+            for script in found.unchanged:
+                _complain(f"{script}: nothing to verify: both versions of it are the same")
+        elif found.unchanged:
+            count = len(found.unchanged) + len(found.pairs)
+            _complain(
+                f"nothing to verify in {len(found.unchanged)} of {count} scripts: both versions "
+                "of them are the same"
             )
-        source = dict(pair.original.replacements).get(pair.subject.script)
-        text = (source or (pair.original.tree / pair.subject.script).read_bytes()).decode(
-            "utf-8", "replace"
-        )
-        is_tf1 = is_tf1_script(text)
-        devices = ("cpu", "gpu") if own.device == "both" else (own.device,)
-        return [
-            Job(
-                pair,
-                own.conditions(is_tf1=is_tf1, device=device),
-                own.effort(pair.promise.contract),
-            )
-            for device in devices
-        ]
 
+    @cached_property
     def _settings(self) -> VerifySettings:
         options = self._options
         rules = options.rules
         file = rules.config if rules and rules.config else find_settings(str(options.paths[0]))
         settings = config.load(file, Path(sys.executable))
-        try:
-            steps = config.parse_steps(options.steps) if options.steps else settings.steps
-            contract = parse_contract(options.contract) if options.contract else settings.contract
-        except ValueError as error:
-            raise ConfigError(str(error)) from error
-        python = options.python or settings.python
-        if not python.exists():
-            raise ConfigError(f"--python: {python}: there is no such interpreter")
-        return replace(
-            settings,
-            python=python,
-            arguments=split_arguments(options.arguments) or settings.arguments,
-            steps=steps,
-            seeds=options.seeds or settings.seeds,
-            runs=options.runs or settings.runs,
-            timeout_s=options.timeout_s or settings.timeout_s,
-            memory_limit_mb=options.memory_limit_mb or settings.memory_limit_mb,
-            device=options.device or settings.device,
-            contract=contract,
-            synthetic=options.synthetic or settings.synthetic,
-            legacy_keras=options.legacy_keras or settings.legacy_keras,
-            quick=options.quick or settings.quick,
+        return settings.told(
+            python=options.python,
+            arguments=_parsed("--args", options.arguments, split_arguments),
+            steps=_parsed("--steps", options.steps, config.parse_steps),
+            seeds=options.seeds,
+            runs=options.runs,
+            timeout_s=_finite("--timeout", options.timeout_s),
+            memory_limit_mb=_finite("--memory-limit", options.memory_limit_mb),
+            device=options.device or None,
+            contract=_parsed("--contract", options.contract, parse_contract),
+            synthetic=options.synthetic,
+            legacy_keras=options.legacy_keras,
+            quick=options.quick,
         )
+
+
+def _jobs(pair: Pair, settings: VerifySettings) -> list[Job]:
+    """The pair as its own settings want it, on each device."""
+    tree, script = pair.original.tree, pair.original.script
+    own = settings.of(tree, script)
+    if own.contract and own.contract is not pair.promise.contract:
+        promise = replace(pair.promise, contract=own.contract)
+        pair = replace(pair, promise=promise, subject=replace(pair.subject, contract=own.contract))
+    modules = Modules.on_disk(tree)
+    is_tf1 = any(is_tf1_script(modules.text(name)) for name in modules.reached(script))
+    places = modules.places(script)
+    effort = own.effort(pair.promise.contract)
+    devices = ("cpu", "gpu") if own.device == "both" else (own.device,)
+    return [
+        Job(
+            _on(device, pair) if len(devices) > 1 else pair,
+            own.conditions(is_tf1=is_tf1, device=device, places=places),
+            effort,
+        )
+        for device in devices
+    ]
+
+
+def _on(device: str, pair: Pair) -> Pair:
+    """The pair under a name that tells the device, where it is verified on several."""
+    return replace(pair, subject=replace(pair.subject, script=f"{pair.subject.script} on {device}"))
+
+
+def _parsed(option: str, text: str, parse: Callable[[str], T]) -> T | None:
+    if not text:
+        return None
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise ConfigError(f"{option}: {error}") from error
+
+
+def _finite(option: str, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise ConfigError(f"{option}: {value} is no limit; write a number")
+    return value
 
 
 def rendered(found: Sequence[Verification], format_: str, options: VerifyOptions) -> str:
@@ -183,22 +224,41 @@ def rendered(found: Sequence[Verification], format_: str, options: VerifyOptions
 
 
 def _targets(outputs: Sequence[str], format_: str) -> list[tuple[str, Path | None]]:
-    """Where which report goes: `html=FILE` names both, `FILE` takes `--format`."""
+    """Where which report goes: `html=FILE` names both, `FILE` takes `--format`.
+
+    Standard output has the report of that format, unless a file has it.
+    """
     found: list[tuple[str, Path | None]] = []
-    for output in (part for one in outputs for part in one.split(",")):
+    for output in (part.strip() for one in outputs for part in one.split(",")):
         name, equals, target = output.partition("=")
-        if not equals:
-            found.append((format_, Path(output)))
+        if not equals and output:
+            found.append((format_, _writable(Path(output))))
         elif name in FORMATS and target:
-            found.append((name, Path(target)))
+            found.append((name, _writable(Path(target))))
         else:
             raise ConfigError(
                 f"--output: {output!r}: write FILE, or one of {', '.join(FORMATS)} with a file, "
                 "as in html=report.html"
             )
-    if all(target is not None and name != format_ for name, target in found):
+    files = [target for _, target in found]
+    for file in files:
+        if files.count(file) > 1:
+            raise ConfigError(f"--output: {file}: two reports cannot go to one file")
+    if all(name != format_ for name, _ in found):
         found.append((format_, None))
     return found
+
+
+def _writable(target: Path) -> Path:
+    """Asked before anything runs, so that no result is lost for want of a folder."""
+    folder = target.parent
+    if target.is_dir():
+        raise ConfigError(f"--output: {target}: a directory; name a file")
+    if not folder.is_dir():
+        raise ConfigError(f"--output: {target}: there is no directory {folder}")
+    if not os.access(target if target.exists() else folder, os.W_OK):
+        raise ConfigError(f"--output: {target}: cannot be written")
+    return target
 
 
 def _write(report: str, target: Path | None) -> None:
@@ -216,20 +276,3 @@ def _write(report: str, target: Path | None) -> None:
 def _complain(line: str) -> None:
     sys.stderr.write(printable(line) + "\n")
     sys.stderr.flush()
-
-
-class _Progress:
-    """A line at a terminal that says what is being done; nothing in a pipe."""
-
-    def __init__(self, *, silent: bool) -> None:
-        self._silent = silent
-
-    def __call__(self, script: str, what: str) -> None:
-        if not self._silent:
-            sys.stderr.write(f"\r\x1b[K{printable(script)[:60]}: {what}")
-            sys.stderr.flush()
-
-    def clear(self) -> None:
-        if not self._silent:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()

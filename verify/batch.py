@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tfrewrite.verify import cost
 from tfrewrite.verify.experiment import Effort, Experiment, Pair
-from tfrewrite.verify.model import Verification
-from tfrewrite.verify.runs import Conditions, Laboratory
+from tfrewrite.verify.model import Verdict, Verification
+from tfrewrite.verify.runs import Conditions, Laboratory, Observation, Program
 
 
 @dataclass(frozen=True)
@@ -22,33 +24,118 @@ class Job:
 
 
 Progress = Callable[[str, str], None]
-"""Told of every phase: the script, and what is being done."""
+"""Told of something about a script."""
 
 
 def verify_all(
-    jobs: Sequence[Job], progress: Progress, *, beside: int = 1, executor: Executor | None = None
+    jobs: Sequence[Job],
+    progress: Progress,
+    *,
+    beside: int = 1,
+    executor: Executor | None = None,
+    foretell: Progress | None = None,
 ) -> list[Verification]:
     """`beside` is how many scripts run at once while numbers are compared.
 
     The runs are processes of their own, so threads are enough to wait for them; another executor
-    of the same process may be given.
+    of the same process may be given. `progress` is told of every phase, and `foretell` once for
+    each script what is still to come.
     """
     with contextlib.ExitStack() as stack:
-        experiments = []
-        for job in jobs:
-            laboratory = stack.enter_context(Laboratory.opened(job.conditions))
-            script = job.pair.subject.script
-            experiments.append(
-                Experiment(job.pair, laboratory, job.effort, _told(progress, script))
-            )
+        tasks = [_Task(job, stack, progress, foretell) for job in jobs]
+        if executor is None and min(beside, len(tasks)) > 1:
+            executor = stack.enter_context(ThreadPoolExecutor(beside))
         if executor is None:
-            executor = stack.enter_context(ThreadPoolExecutor(max(1, beside)))
-        for waited in [executor.submit(one.examine) for one in experiments]:
-            waited.result()
-        for experiment in experiments:
-            experiment.measure()
-        return [experiment.verification() for experiment in experiments]
+            # In the main thread a script ends at once when the user interrupts.
+            for task in tasks:
+                task.examine()
+        else:
+            _wait_for(executor, tasks)
+        for task in tasks:
+            task.measure()
+        return [task.verification() for task in tasks]
 
 
-def _told(progress: Progress, script: str) -> Callable[[str], None]:
-    return lambda what: progress(script, what)
+def _wait_for(executor: Executor, tasks: Sequence[_Task]) -> None:
+    waited = [executor.submit(task.examine) for task in tasks]
+    try:
+        for one in waited:
+            one.result()
+    except BaseException:
+        for one in waited:
+            one.cancel()
+        for task in tasks:
+            task.give_up()
+        raise
+
+
+class _Task:
+    """One job, the time that it takes by itself, and what its runs executed."""
+
+    def __init__(
+        self,
+        job: Job,
+        stack: contextlib.ExitStack,
+        progress: Progress,
+        foretell: Progress | None,
+    ) -> None:
+        self._job = job
+        self._progress = progress
+        self._foretell = foretell
+        laboratory = stack.enter_context(Laboratory.opened(job.conditions))
+        laboratory.watch = self._observed
+        script = job.pair.subject.script
+        self.give_up = laboratory.given_up.set
+        self._experiment = Experiment(
+            job.pair, laboratory, job.effort, lambda what: progress(script, what)
+        )
+        self._elapsed_s = 0.0
+        self._is_first = True
+        self._executed: set[str] | None = None
+
+    def examine(self) -> None:
+        with self._timed():
+            self._experiment.examine()
+
+    def measure(self) -> None:
+        with self._timed():
+            self._experiment.measure()
+
+    def verification(self) -> Verification:
+        found = replace(self._experiment.verification(), elapsed_s=self._elapsed_s)
+        return self._held_to_what_ran(found)
+
+    @contextlib.contextmanager
+    def _timed(self) -> Iterator[None]:
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._elapsed_s += time.monotonic() - began
+
+    def _observed(self, program: Program, run: Observation) -> None:
+        pair = self._job.pair
+        if self._is_first and run.is_complete and self._foretell:
+            what = cost.foretold(run, self._job.effort, pair.promise)
+            self._foretell(pair.subject.script, what)
+        self._is_first = False
+        if program is pair.rewritten and "executed" in run.summary:
+            self._executed = (self._executed or set()) | set(run.summary["executed"])
+
+    def _held_to_what_ran(self, found: Verification) -> Verification:
+        """A pass says nothing about a changed file that was never executed."""
+        if found.verdict is not Verdict.PASS or self._executed is None:
+            return found
+        changed = [name for name, _ in self._job.pair.rewritten.replacements]
+        idle = [name for name in changed if name not in self._executed]
+        if not idle:
+            return found
+        promise = found.subject.contract.value
+        return replace(
+            found,
+            verdict=Verdict.INCONCLUSIVE,
+            headline=f"nothing was shown about the promise ({promise})",
+            reason=f"{idle[0]} was changed, and the script did not execute it",
+            advice="verify a script, with the --args, that imports it from its own folder and not "
+            "from where it is installed",
+        )

@@ -52,7 +52,11 @@ class VerifySettings:
 
     def told(self, **options: Any) -> VerifySettings:
         """With what the command line says; None, False and nothing are: as set."""
-        said = {name: value for name, value in options.items() if value or value == 0 is not False}
+        said = {
+            name: value
+            for name, value in options.items()
+            if value is not None and value is not False and value != ()
+        }
         return replace(self, **said, fixed=self.fixed | frozenset(said))
 
     def listed(self, folder: Path) -> list[str]:

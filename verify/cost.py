@@ -1,0 +1,44 @@
+"""What a verification takes, told once the first run shows how long one is."""
+
+from __future__ import annotations
+
+import math
+
+from tfrewrite.model import Contract
+from tfrewrite.verify import timing
+from tfrewrite.verify.experiment import STEPS, Effort
+from tfrewrite.verify.judging import Promise
+from tfrewrite.verify.runs import Observation
+
+
+def most_runs(effort: Effort, promise: Promise) -> int:
+    """How many runs are made at most; fewer where both versions are the same to the bit."""
+    times = len(timing.schedule(effort.runs)) if effort.timed else 0
+    seeds = max(1, effort.seeds)
+    tried = 1 if effort.steps is None else 0
+    if promise.contract is Contract.RESAMPLED:
+        return tried + 2 * seeds + times
+    both_and_again = 3
+    nudged = 0 if promise.weights_are_exact else effort.nudged
+    before = 1 if promise.contract is Contract.SHIFTED else 0
+    return tried + seeds * (both_and_again + nudged + before) + times
+
+
+def foretold(run: Observation, effort: Effort, promise: Promise) -> str:
+    """What is still to come after the first run, in words."""
+    runs = most_runs(effort, promise) - 1
+    one = run.result.elapsed_s
+    if effort.steps is None:
+        if not run.was_cut:
+            runs -= 1  # it came to its own end, and is the run that counts
+        elif 0 < run.steps < STEPS:
+            one *= STEPS / run.steps
+    return f"at most {runs} more runs of about {_seconds(one)}: {_seconds(runs * one)}"
+
+
+def _seconds(value: float) -> str:
+    if value < 10:
+        return f"{max(value, 0.1):.1f} s"
+    if value < 100:
+        return f"{math.ceil(value)} s"
+    return f"{math.ceil(value / 60)} min"
