@@ -177,7 +177,7 @@ class Reader:
         if self._number < len(headers):
             first = headers[self._number]
             return first, self._next_header(first)
-        outer = self._section.rpartition(".")[0]
+        outer, _, inner = self._section.rpartition(".")
         if outer == "tool":
             first = next((at for at, line in enumerate(self._lines) if "tool.tfrewrite" in line), 0)
             return first, len(self._lines)
@@ -185,7 +185,9 @@ class Reader:
         first, last = self.within(outer)._lines_of_section()
         entry = re.compile(r"""[{,]\s*["']?path["']?\s*=""")
         entries = [at for at in range(first, last) for _ in entry.finditer(self._lines[at])]
-        return (entries[self._number] if self._number < len(entries) else first), last
+        if self._number < len(entries):
+            return entries[self._number], last
+        return max(0, self.within(outer)._line_of(inner) - 1), last
 
     def _next_header(self, line: int) -> int:
         later = range(line + 1, len(self._lines))

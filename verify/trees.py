@@ -7,6 +7,7 @@ is made while the script runs, is not found.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -217,18 +218,22 @@ def _is_main_guard(statement: ast.stmt) -> bool:
 
 
 def _works(tree: ast.Module) -> bool:
-    """Whether there is a loop at the top, a call of an own function, or of a method that works."""
-    own = {one.name for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))}
-    for node in _executed(tree.body):
-        if isinstance(node, (ast.For, ast.While)):
-            return True
-        if isinstance(node, ast.Call):
-            called = node.func
-            if isinstance(called, ast.Attribute) and called.attr in WORK:
-                return True
-            if isinstance(called, ast.Name) and called.id in own:
-                return True
-    return False
+    """Whether there is a loop at the top, a call as in `main()`, or of a method that works."""
+    return any(
+        isinstance(node, (ast.For, ast.While))
+        or (isinstance(node, ast.Call) and _is_method(node, WORK))
+        or (isinstance(node, ast.Expr) and _calls_a_function(node.value))
+        for node in _executed(tree.body)
+    )
+
+
+def _is_method(call: ast.Call, names: frozenset[str]) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in names
+
+
+def _calls_a_function(expr: ast.expr) -> bool:
+    called = expr.func if isinstance(expr, ast.Call) else None
+    return isinstance(called, ast.Name) and not hasattr(builtins, called.id)
 
 
 def _executed(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
