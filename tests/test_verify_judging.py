@@ -37,7 +37,9 @@ def weights(*points: Measured, name: str = "w", raw: str = "weights") -> Series:
 
 
 def fetched(*points: Measured, early: tuple[Measured, ...] | None = None) -> Series:
-    return Series("loss:0", Kind.FETCHED, "fetched", points, (len(points), len(points)), early)
+    return Series(
+        "loss:0", Kind.FETCHED, "fetched", points, (len(points), len(points)), early=early
+    )
 
 
 def printed(*points: Measured) -> Series:
@@ -152,7 +154,14 @@ def test_other_initial_weights_are_another_random_stream() -> None:
         ({"other_text": "standard output, line 1: 'a' instead of 'b'"}, Verdict.FAIL),
         ({"only_original": (("final", "w"),)}, Verdict.FAIL),
         ({"only_rewritten": (("file", "x.npy"),)}, Verdict.FAIL),
-        ({"only_original": (("fetched", "loss:0"),)}, Verdict.INCONCLUSIVE),
+        ({"only_original": (("fetched", "loss:0"),)}, Verdict.PASS),
+        (
+            {
+                "only_original": (("fetched", "loss:0"),),
+                "only_rewritten": (("fetched", "other:0"),),
+            },
+            Verdict.INCONCLUSIVE,
+        ),
         ({"only_rewritten": (("fetched", "next:0"),)}, Verdict.PASS),
     ],
 )
@@ -160,15 +169,26 @@ def test_what_only_one_version_has(more: dict[str, object], expected: Verdict) -
     assert verdict(Contract.ROUNDING, weights(point(1)), **more).verdict is expected
 
 
-def test_a_rule_may_drop_what_nobody_reads() -> None:
-    comparison = Comparison((weights(point(1)),), only_original=(("fetched", "loss:0"),))
-    assert judge(comparison, Promise(Contract.EXACT, reads_less=True)).verdict is Verdict.PASS
+def test_what_is_read_less_often_is_told() -> None:
+    less = Series("loss:0", Kind.FETCHED, "fetched", (point(3),), (1, 1), (20, 1))
+    found = verdict(Contract.EXACT, weights(point(1)), less)
+    assert found.verdict is Verdict.PASS
+    assert "20 times by the original and 1 times" in found.notes[0]
 
 
 def test_another_number_of_steps_is_a_failure() -> None:
     found = verdict(Contract.ROUNDING, Series("w", Kind.WEIGHTS, "weights", (point(1),), (20, 19)))
     assert found.verdict is Verdict.FAIL
     assert "19 steps" in found.reason
+
+
+def test_an_original_that_does_not_repeat_itself_shows_nothing() -> None:
+    noisy = weights(point(1, 0.01, noise=0.02), point(2, 0.01, noise=0.02))
+    found = verdict(Contract.ROUNDING, noisy)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "does not repeat itself" in found.reason
+    late = weights(point(1, 1e-7, noise=1e-7), point(2, 0.01, noise=0.02))
+    assert verdict(Contract.ROUNDING, late).verdict is Verdict.PASS
 
 
 def test_nothing_to_see_is_no_pass() -> None:

@@ -60,6 +60,8 @@ class Series:
     raw_kind: str
     points: tuple[Measured, ...]
     counts: tuple[int, int]
+    read: tuple[int, int] = (0, 0)
+    """How often each version has it, where only some of these have a counterpart."""
     early: tuple[Measured, ...] | None = None
     """The rewritten version beside what the original would have read before its update."""
 
@@ -151,6 +153,7 @@ def _series(found: Mapping[str, Any]) -> Series:
         found["kind"],
         tuple(_point(one) for one in found["points"]),
         (found["counts"][0], found["counts"][1]),
+        (found["read"][0], found["read"][1]),
         None if early is None else tuple(_point(one) for one in early["points"]),
     )
 

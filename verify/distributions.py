@@ -66,7 +66,7 @@ def _compared(name: str, originals: Runs, rewritten: Runs) -> Compared:
     if not math.isfinite(distance):
         alike = [math.isfinite(one) for one in ours] == [math.isfinite(one) for one in theirs]
         ratio = 0.0 if alike else math.inf
-    kind = {"fetched": Kind.FETCHED, "read": Kind.READ, "final": Kind.FINAL}.get(
+    kind = {"fetched": Kind.FETCHED, "read": Kind.READ, "weights": Kind.WEIGHTS}.get(
         name.split(" ", 1)[0], Kind.PRINTED
     )
     verdict = Verdict.PASS if ratio <= 1.0 else Verdict.FAIL

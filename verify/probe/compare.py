@@ -66,7 +66,7 @@ class Record(object):
 
 
 def scalars(record):
-    """The numbers that a run came to: single values as series, weights by their spread."""
+    """The numbers that a run came to: single values as series, and how far weights have come."""
     found = {}
     for (kind, name), entries in record.series.items():
         entries = [entry for entry in entries if "digest" in entry]
@@ -74,13 +74,20 @@ def scalars(record):
             continue
         if kind in ("fetched", "read") and all(entry["n"] == 1 for entry in entries):
             values = [float(record.array(entry)[0]) for entry in entries]
-        elif kind == "final":
-            array = record.array(entries[-1]).astype(np.float64)
-            values = [float(np.sqrt(np.mean(array * array)))] if array.size else []
+        elif kind == "weights" and ("initial", name) in record.series:
+            first = record.array(record.series["initial", name][0])
+            values = [way(first, record.array(entry)) for entry in entries]
         else:
             continue
         found[kind + " " + name] = values
     return found
+
+
+def way(first, now):
+    if first.shape != now.shape or not first.size:
+        return 0.0
+    step = now.astype(np.float64) - first.astype(np.float64)
+    return float(np.sqrt(np.mean(step * step)))
 
 
 def matched(original, rewritten):
@@ -106,7 +113,25 @@ def merged(original, rewritten, pairs, left, right):
             pairs.append((key, ours[key][1], theirs[key][1]))
             left = [one for one in left if one not in ours[key][0]]
             right = [one for one in right if one not in theirs[key][0]]
+    thinned(original, rewritten, pairs, left, right)
     return renamed(original, rewritten, pairs, left, right)
+
+
+def thinned(original, rewritten, pairs, left, right):
+    """What one version reads at some steps only is held to what the other reads at these."""
+    for key in list(left):
+        if key[0] in MATCHED_IN_ORDER and key in right:
+            ours, theirs = original.series[key], rewritten.series[key]
+            places = {}
+            for entry in theirs:
+                places.setdefault(entry["step"], []).append(entry)
+            both = [
+                (entry, places[entry["step"]].pop(0)) for entry in ours if places.get(entry["step"])
+            ]
+            if len(both) == min(len(ours), len(theirs)):
+                pairs.append((key, [one for one, _ in both], [two for _, two in both]))
+                left.remove(key)
+                right.remove(key)
 
 
 def renamed(original, rewritten, pairs, left, right):
@@ -146,6 +171,7 @@ def compared(key, original, ours, rewritten, theirs, again, nudged, before):
         "kind": kind,
         "name": name,
         "counts": [len(ours), len(theirs)],
+        "read": [len(one.series.get(key, ())) for one in (original, rewritten)],
         "points": [],
     }
     own_again = [record.series.get(key, ()) for record in again]

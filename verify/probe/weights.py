@@ -20,7 +20,7 @@ class Weights(object):
         self._sessions = []
         self._names = {}
         self._own = set()
-        self._digest = None
+        self._digests = {}
         self._closed = set()
         self.run = None
         """The session's own `run`, without an observer."""
@@ -54,11 +54,12 @@ class Weights(object):
 
     def changed(self):
         """Whether a trainable variable is another than when this was asked last."""
-        digest = hashlib.blake2b(digest_size=16)
-        for _, value in self.values(trainable=True):
-            digest.update(np.ascontiguousarray(value).tobytes())
-        before, self._digest = self._digest, digest.digest()
-        return before != self._digest
+        changed = False
+        for name, value in self.values(trainable=True):
+            digest = hashlib.blake2b(np.ascontiguousarray(value).tobytes(), digest_size=16).digest()
+            changed = changed or self._digests.get(name) != digest
+            self._digests[name] = digest
+        return changed
 
     def record(self, kind, at_end=False):
         for name, value in self.values():
