@@ -459,7 +459,7 @@ def test_a_script_that_ends_itself_by_a_signal(tmp_path: Path) -> None:
     result = run(tmp_path, "import os\nos.kill(os.getpid(), 11)")
     assert (result.ending, result.signal, result.exit_code) == (Ending.SIGNALLED, 11, None)
     assert not result.succeeded
-    assert result.describe() == "was ended by signal 11"
+    assert result.describe() == "was ended by signal 11 (SIGSEGV)"
 
 
 def test_a_script_that_kills_its_own_group_does_not_take_us_along(tmp_path: Path) -> None:

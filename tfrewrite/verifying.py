@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import FrameType
 from typing import TypeVar
 
 from tfrewrite.config import ConfigError, parse_contract
@@ -29,7 +33,9 @@ from tfrewrite.verify.trees import Modules
 T = TypeVar("T")
 
 WRONG_USE = 2
-INTERRUPTED = 130
+SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 FORMATS = ("text", "json", "markdown", "html")
 MOST_PATHS = 2
 MOST_NOTES = 5
@@ -61,6 +67,38 @@ class VerifyOptions:
     """What `check` and `apply` would be told of rules."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """A signal came that ends the program."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+@contextlib.contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """The first signal ends the runs; others are not heard until everything is cleared away."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del frame
+        for one in heard:
+            signal.signal(one, signal.SIG_IGN)
+        raise Interrupted(number)
+
+    heard = {one: signal.getsignal(one) for one in SIGNALS}
+    heard = {one: handler for one, handler in heard.items() if handler is not signal.SIG_IGN}
+    try:
+        for one in heard:
+            signal.signal(one, end)
+        yield
+    finally:
+        for one, handler in heard.items():
+            signal.signal(one, handler or signal.SIG_DFL)
+
+
 class VerifySession:
     """What the user asked for, and how it went."""
 
@@ -74,9 +112,9 @@ class VerifySession:
         except (ConfigError, subjects.SubjectError) as error:
             _complain(f"tfrewrite: {error}")
             return WRONG_USE
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupted:
             _complain("tfrewrite: interrupted; nothing was written")
-            return INTERRUPTED
+            return 128 + getattr(interrupted, "number", signal.SIGINT)
 
     def verifications(self) -> list[Verification]:
         """What came of all subjects that there are."""
@@ -86,7 +124,8 @@ class VerifySession:
         jobs = [job for pair in found.pairs for job in _jobs(pair, settings)]
         live = Live(silent=self._options.quiet or not sys.stderr.isatty())
         try:
-            return verify_all(jobs, live.show, beside=self._options.jobs, foretell=live.keep)
+            with ended_by_signals():
+                return verify_all(jobs, live.show, beside=self._options.jobs, foretell=live.keep)
         finally:
             live.clear()
 

@@ -199,7 +199,7 @@ class Experiment:
             verdict=verdict,
             headline=headline(verdict, self._pair.subject, self._speed),
             reason=reason,
-            advice=(stopped.advice if stopped else "") or _advice(verdict),
+            advice=stopped.advice if stopped else _advice(verdict, numerics),
             numerics=numerics,
             speed=self._speed,
             growth=self._growth,
@@ -304,9 +304,10 @@ def require_success(run: Observation, *, of_original: bool) -> None:
         raise Inconclusive(
             Verdict.INCONCLUSIVE, f"the original {why.reason}", why.advice, why.output
         )
-    verdict = Verdict.INCONCLUSIVE if why.is_ours else Verdict.FAIL
-    reason = f"the rewritten version {why.reason}; the original does not"
-    raise Inconclusive(verdict, reason, why.advice, why.output)
+    reason = f"the rewritten version {why.reason}, where the original comes to its end"
+    if why.is_ours:
+        raise Inconclusive(Verdict.INCONCLUSIVE, reason, why.advice, why.output)
+    raise Inconclusive(Verdict.FAIL, reason, "do not use the rewritten version", why.output)
 
 
 def _require_device(run: Observation, device: str) -> None:
@@ -346,7 +347,11 @@ def _pace(speed: Speed | None) -> str:
     return f", {ratio.value:.2f} times faster"
 
 
-def _advice(verdict: Verdict) -> str:
+def _advice(verdict: Verdict, numerics: Numerics | None) -> str:
     if verdict is Verdict.FAIL:
         return "do not use the rewritten version; see where it diverged"
-    return ""
+    if verdict is Verdict.PASS or numerics is None:
+        return ""
+    if not any(one.points for one in numerics.compared):
+        return "let it print its results, or write them to a file"
+    return "see what differs; what changes from run to run needs a seed that the script sets"

@@ -5,11 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tfrewrite.verify.process import Ending
+from tfrewrite.verify.process import Ending, RunResult
 from tfrewrite.verify.runs import Observation
 
 LAST_LINES = 30
+BY_ITSELF = "run it by itself with this interpreter first"
+GIVE_ARGUMENTS = "give the arguments it needs by --args"
+NEEDS_GPU = "verify it where there is a GPU, or let it do without one"
+OF_ARGUMENTS = re.compile(r"argparse\.|\bArgumentError\b|\bFlagsError\b|UnparsedFlagAccessError")
 MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+USAGE = re.compile(r"^(?:usage|Usage):|FATAL Flags parsing error", re.MULTILINE)
+NO_GPU = re.compile(
+    r"Cannot assign a device for operation.*GPU|Could not satisfy .*device.*GPU|"
+    r"\bGPU:\d+ unknown device|\b(?:CUDA|cuDNN|GPUs?)\b",
+    re.DOTALL | re.IGNORECASE,
+)
+NO_PYTHON = re.compile(r"\bprobe: Is a directory|\bprobe: cannot (?:read|open|execute)")
 MISSING_FILE = re.compile(r"FileNotFoundError: .*?No such file or directory: (.+)")
 KERAS_3 = re.compile(
     r"Argument\(s\) not recognized: \{'lr'|reset_states|unexpected keyword argument '(?:lr|decay|"
@@ -36,10 +47,29 @@ class Failure:
 def explain(run: Observation) -> Failure:
     result, summary = run.result, run.summary
     output = _end(result.stderr or result.stdout)
+    ended, error = summary.get("ended"), str(summary.get("error", ""))
+    if result.ending is not Ending.EXITED and ended != "error":
+        return _of_ending(result, output)
+    if ended == "probe-failed":
+        return Failure(
+            f"could not be observed: {_line_that_says_why(error)}",
+            "this is a bug in tfrewrite or a TensorFlow that it does not know; please report it",
+            error,
+            is_ours=True,
+        )
+    if not summary:
+        return _of_silence(result, output)
+    if ended == "error":
+        return _of_error(error, output)
+    return _of_exit(f"ended itself with exit code {summary.get('exit_code')}", error, output)
+
+
+def _of_ending(result: RunResult, output: str) -> Failure:
+    """The script did not come to its own end."""
     if result.ending is Ending.NOT_STARTED:
         return Failure(
             f"could not be started: {result.error}",
-            "name an interpreter with TensorFlow: --python PATH",
+            "name the program of a Python that has TensorFlow: --python PATH",
             is_ours=True,
         )
     if result.ending is Ending.TIMED_OUT:
@@ -53,33 +83,40 @@ def explain(run: Observation) -> Failure:
         return Failure(result.describe(), "give it more with --memory-limit", output)
     if result.ending is Ending.OUT_OF_DISK:
         return Failure(result.describe(), "let it write less, or verify fewer --steps", output)
-    if result.ending is Ending.SIGNALLED:
-        return Failure(result.describe(), "run it by itself with this interpreter", output)
-    ended, error = summary.get("ended"), str(summary.get("error", ""))
-    if ended == "probe-failed":
+    return Failure(result.describe(), BY_ITSELF, output)
+
+
+def _of_silence(result: RunResult, output: str) -> Failure:
+    """Nothing was recorded: the interpreter did not come to run the script, or did not tell."""
+    missing = MISSING_MODULE.search(result.stderr)
+    if missing:
+        return _of_error(missing[0], output)
+    if result.exit_code == 0 or NO_PYTHON.search(result.stderr):
         return Failure(
-            f"could not be observed: {_last_line(error)}",
-            "this is a bug in tfrewrite or a TensorFlow that it does not know; please report it",
-            error,
+            "was not run by the interpreter, which does not seem to be a Python",
+            "name the program of a Python that has TensorFlow: --python PATH",
+            output,
             is_ours=True,
         )
-    if not summary:
-        missing = MISSING_MODULE.search(result.stderr)
-        if missing:
-            return _of_error(missing[0], output)
-        return Failure(
-            f"{result.describe()} before anything could be recorded",
-            "see what it printed; the interpreter needs numpy and TensorFlow",
-            output,
-        )
-    if ended == "exit":
-        code = summary.get("exit_code")
-        return Failure(f"ended itself with exit code {code}", "see what it printed", output)
-    return _of_error(error or result.describe(), output)
+    return Failure(
+        f"{result.describe()} before anything could be recorded",
+        "see what it printed; the interpreter must be Python 3.6 or later, with numpy",
+        output,
+    )
+
+
+def _of_exit(reason: str, said: str, output: str) -> Failure:
+    if said:
+        reason += f": {_line_that_says_why(said)}"
+    if USAGE.search(output):
+        return Failure(reason, GIVE_ARGUMENTS, output)
+    if NO_GPU.search(said):
+        return Failure(reason, NEEDS_GPU, output)
+    return Failure(reason, "see what it printed", output)
 
 
 def _of_error(error: str, output: str) -> Failure:
-    reason = f"fails: {_last_line(error)}"
+    reason = f"fails: {_line_that_says_why(error)}"
     module = MISSING_MODULE.search(error)
     if module and module[1].split(".")[0] in {"tensorflow", "numpy"}:
         return Failure(
@@ -106,14 +143,18 @@ def _of_error(error: str, output: str) -> Failure:
     if KERAS_3.search(error):
         advice = "it is written for Keras 2: try --legacy-keras (with tf-keras), or --python PATH"
         return Failure(reason, advice, output)
-    if "ArgumentError" in error or "argparse" in output:
-        return Failure(reason, "give the arguments it needs by --args", output)
-    return Failure(reason, "run it by itself with this interpreter first", output)
+    if NO_GPU.search(error):
+        return Failure(reason, NEEDS_GPU, output)
+    if OF_ARGUMENTS.search(error) or "sys.argv[" in output:
+        return Failure(reason, GIVE_ARGUMENTS, output)
+    return Failure(reason, BY_ITSELF, output)
 
 
-def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1].strip()[:300] if lines else "no reason was given"
+def _line_that_says_why(error: str) -> str:
+    """The first that names the error; the lines before it show where, those after it more of it."""
+    lines = [line for line in error.splitlines() if line.strip()]
+    names = [line for line in lines if not line[0].isspace() and not line.startswith("Traceback")]
+    return (names or lines or ["no reason was given"])[0].strip()[:300]
 
 
 def _end(text: str) -> str:

@@ -60,6 +60,8 @@ def environment(run: Observation, conditions: Conditions) -> Environment:
     """The facts, and what was put in place of something else."""
     found: Mapping[str, Any] = run.summary.get("environment", {})
     notes = [str(note) for note in (*run.summary.get("notes", ()), *run.result.notes)]
+    if run.result.dropped:
+        notes.append(f"{run.result.dropped:,} bytes of what it printed were not compared")
     if conditions.synthetic:
         notes.append("made-up data stood in for well-known data sets")
     if conditions.legacy_keras:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
 import threading
 import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -110,7 +112,7 @@ class RunResult:
             case Ending.EXITED:
                 return f"ended with exit code {self.exit_code}"
             case Ending.SIGNALLED:
-                return f"was ended by signal {self.signal}"
+                return f"was ended by signal {self.signal} ({signal_name(self.signal or 0)})"
             case Ending.TIMED_OUT:
                 return f"was stopped after {self.elapsed_s:.0f} s"
             case Ending.OUT_OF_MEMORY:
@@ -121,10 +123,16 @@ class RunResult:
                 return f"could not be started: {self.error}"
 
 
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"
+
+
 def run_script(request: RunRequest) -> RunResult:
     """Runs the script and returns when it and all of its descendants are gone."""
-    with tempfile.TemporaryDirectory(prefix="tfrewrite-", ignore_cleanup_errors=True) as name:
-        room = Path(name).resolve()
+    with temporary_room() as room:
         # The name is the mark, not the value: a run inside of a run bears both.
         mark = f"TFREWRITE_RUN_{uuid.uuid4().hex}"
         try:
@@ -134,6 +142,50 @@ def run_script(request: RunRequest) -> RunResult:
         except (OSError, shutil.Error, ValueError) as error:
             return RunResult(Ending.NOT_STARTED, 0.0, error=str(error), room=str(room))
         return watch(process, request, Family(process, mark), disk)
+
+
+@contextlib.contextmanager
+def temporary_room() -> Iterator[Path]:
+    """A folder that is gone afterwards, whatever lies in it by then."""
+    room = Path(tempfile.mkdtemp(prefix="tfrewrite-")).resolve()
+    try:
+        yield room
+    finally:
+        try:
+            remove(room)
+        except BaseException:
+            remove(room)  # a signal came in between; no other is heard
+            raise
+
+
+def remove(folder: Path) -> None:
+    """Takes a folder away, however deep it is: one after another, its folders are brought up.
+
+    A script can make a folder that is too deep for a path, and for a function that calls itself.
+    """
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        for entry in entries_of(here):
+            with contextlib.suppress(OSError):
+                if entry.is_dir(follow_symlinks=False):
+                    Path(entry.path).chmod(stat.S_IRWXU)
+                    waiting.append(Path(entry.path).rename(folder / uuid.uuid4().hex))
+                else:
+                    Path(entry.path).unlink()
+        if here != folder:
+            with contextlib.suppress(OSError):
+                here.rmdir()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def entries_of(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
 
 
 def furnish(request: RunRequest, room: Path) -> None:

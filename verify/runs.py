@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tfrewrite.verify.instrument import Instrumented, instrument
-from tfrewrite.verify.process import Ending, RunRequest, RunResult, run_script
+from tfrewrite.verify.process import Ending, RunRequest, RunResult, run_script, temporary_room
 
 PROBE = Path(__file__).resolve().parent / "probe"
 MARKED = (b"for ", b"while ")
@@ -22,6 +21,8 @@ LARGEST_SOURCE = 2 << 20
 IDLE_TURNS = 10
 """A loop that computes and changes nothing gets this many times the steps of one that trains."""
 OUTPUT_LIMIT = 4 << 20
+COMPARING_LIMIT_S = 120.0
+"""Comparing what was recorded takes its own time, however little a run may take."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Program:
     ) -> Program:
         """With marks at the loops of all files of the tree."""
         sources = dict(_sources(tree))
+        with contextlib.suppress(OSError):  # whatever its name is
+            sources[script] = (tree / script).read_bytes()
         sources.update(replacements)
         return cls(tree, script, replacements, instrument(sources))
 
@@ -110,8 +113,8 @@ class Laboratory:
     @classmethod
     @contextlib.contextmanager
     def opened(cls, conditions: Conditions) -> Iterator[Laboratory]:
-        with tempfile.TemporaryDirectory(prefix="tfrewrite-", ignore_cleanup_errors=True) as name:
-            yield cls(conditions, Path(name))
+        with temporary_room() as room:
+            yield cls(conditions, room)
 
     def observe(
         self,
@@ -162,7 +165,8 @@ class Laboratory:
                 tree=PROBE,
                 script=program,
                 arguments=arguments,
-                time_limit_s=self.conditions.time_limit_s,
+                time_limit_s=max(self.conditions.time_limit_s, COMPARING_LIMIT_S),
+                given_up=self.given_up,
             )
         )
 

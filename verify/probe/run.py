@@ -1,8 +1,10 @@
 """One run of a script: what is asked for, what is put in place, and how it ended."""
 
 import builtins
+import contextlib
 import importlib
 import importlib.util
+import io
 import json
 import os
 import platform
@@ -53,6 +55,9 @@ class Run(object):
 
     def keras_imported(self):
         """Keras was imported, or there was another chance to look whether it was."""
+
+    def forget(self):
+        """This process was forked by the script: what it does is not recorded."""
 
     def finish(self):
         """The script is over, and TensorFlow still there."""
@@ -132,13 +137,18 @@ class Observed(Run):
         self.growth.note()
         self.recorder.flush()
 
+    def forget(self):
+        self.recorder.forget()
+
     def finish(self):
         self.loops.finish()
         if self.tensorflow is not None:
             self.weights.record_end()
         texts = os.path.join(self.folder, "files")
         os.makedirs(texts, exist_ok=True)
-        self.files.record(self.recorder, texts)
+        left_out = self.files.record(self.recorder, texts)
+        if left_out:
+            self.notes.append("%d of the files that it wrote were not compared" % left_out)
         self.recorder.close()
 
     def summary(self):
@@ -195,9 +205,11 @@ class Execution(object):
         self._process = os.getpid()
         self._done = False
         self._exit = os._exit
+        self._fork = os.fork
 
     def go(self):
         asked = self._asked
+        _write_by_lines()
         if asked.get("synthetic"):
             from . import synthetic
 
@@ -207,10 +219,8 @@ class Execution(object):
             _present_v1()
             self._run.notes.append("tensorflow.compat.v1 was presented as tensorflow")
         os._exit = self._leave
-        code = self._execute()
-        if os.getpid() != self._process:
-            sys.exit(code)
-        sys.exit(code)
+        os.fork = self._forked
+        sys.exit(self._execute())
 
     def _imported(self, module):
         from . import tensorflow_parts
@@ -218,6 +228,7 @@ class Execution(object):
         try:
             self._run.install(tensorflow_parts.Parts(module))
         except Exception:
+            self._done = True
             self._write("probe-failed", 1, traceback.format_exc())
             raise
 
@@ -230,30 +241,41 @@ class Execution(object):
             with open(self._script, "rb") as file:
                 code = compile(file.read(), self._script, "exec", dont_inherit=True)
             exec(code, main.__dict__)  # noqa: S102  it is what the user asked to run
-            for thread in threading.enumerate():
-                if thread is not threading.current_thread() and not thread.daemon:
-                    thread.join()
         except SystemExit as error:
-            return self._finish("exit", _exit_code(error))
+            code, text = _exit_code(error)
+            if text:
+                _complain(text)
+            _wait_for_threads()
+            return self._finish("exit", code, text)
         except BaseException as error:  # noqa: BLE001
-            _print_error(error)
-            return self._finish("error", 1, error)
+            _complain(_traceback(error))
+            lines = traceback.format_exception_only(type(error), error)
+            code = self._finish("error", 1, "".join(lines).rstrip())
+            if _working_threads():
+                _flush()
+                self._exit(code)  # there is nothing to wait for
+            return code
+        _wait_for_threads()
         return self._finish("returned", 0)
+
+    def _forked(self):
+        """In place of `os.fork`: what was recorded so far is written down by one process only."""
+        child = self._fork()
+        if not child and not self._done:
+            self._run.forget()
+        return child
 
     def _leave(self, code):
         """In place of `os._exit`, which would end the run before anything is written down."""
         if os.getpid() == self._process and not self._done:
             self._finish("os._exit", code)
-            sys.stdout.flush()
+            _flush()
         self._exit(code)
 
-    def _finish(self, how, code, error=None):
+    def _finish(self, how, code, text=""):
         if os.getpid() != self._process or self._done:
             return code
         self._done = True
-        text = ""
-        if error is not None:
-            text = "".join(traceback.format_exception_only(type(error), error)).strip()
         try:
             self._run.finish()
         except Exception:  # noqa: BLE001
@@ -335,29 +357,77 @@ def _is_tracing(parts):
     return bool(getattr(parts.ops.get_default_graph(), "building_function", False))
 
 
+def _write_by_lines():
+    """A line is written in one piece, so that those of several processes do not mix."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        encoding, errors = stream.encoding, stream.errors
+        by_lines = io.TextIOWrapper(stream.detach(), encoding, errors, line_buffering=True)
+        setattr(sys, name, by_lines)
+        setattr(sys, "__%s__" % name, by_lines)
+
+
+def _flush():
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # the script may have put anything there
+            stream.flush()
+
+
+def _working_threads():
+    return [
+        one
+        for one in threading.enumerate()
+        if one is not threading.current_thread() and not one.daemon
+    ]
+
+
+def _wait_for_threads():
+    """As the interpreter does before it ends; they may start others."""
+    threads = _working_threads()
+    while threads:
+        for thread in threads:
+            thread.join()
+        threads = _working_threads()
+
+
 def _exit_code(error):
+    """The code that `sys.exit` stands for, and what it has to say."""
     if error.code is None:
-        return 0
+        return 0, ""
     if isinstance(error.code, int):
-        return error.code
-    sys.stderr.write("%s\n" % error.code)
-    return 1
+        return error.code, ""
+    return 1, str(error.code)
 
 
-def _print_error(error):
-    """The traceback without the probe's own frames."""
-    trace = error.__traceback__
+def _complain(text):
+    """On the script's own standard error, if that can be written to."""
+    for stream in (sys.stderr, sys.__stderr__):
+        with contextlib.suppress(Exception):  # the script may have put anything there
+            stream.write(text.rstrip() + "\n")
+            stream.flush()
+            return
+
+
+def _traceback(error):
+    """Without the probe's own frames."""
+    found = traceback.TracebackException(type(error), error, error.__traceback__)
+    _hide_own_frames(found)
+    return "".join(found.format())
+
+
+def _hide_own_frames(found):
     here = os.path.dirname(os.path.abspath(__file__))
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(here):
-        trace = trace.tb_next
-    traceback.print_exception(type(error), error, trace)
+    while found is not None:
+        found.stack[:] = [one for one in found.stack if not one.filename.startswith(here)]
+        _hide_own_frames(found.__cause__)
+        found = found.__context__
 
 
 def _environment(parts):
     found = {
         "interpreter": sys.executable,
         "python": platform.python_version(),
-        "platform": platform.platform(),
+        "platform": "-".join(os.uname()[0:5:2]),
         "processor": _processor(),
         "cores": os.cpu_count() or 0,
         "tensorflow": "",
@@ -383,4 +453,4 @@ def _processor():
                     return line.split(":", 1)[1].strip()
     except OSError:
         pass
-    return platform.processor()
+    return platform.machine()

@@ -1,7 +1,11 @@
 """What a script leaves in its folder: arrays, checkpoints and texts, as observables."""
 
+import contextlib
+import gc
+import io
 import os
 import shutil
+import stat
 
 import numpy as np
 
@@ -21,7 +25,11 @@ class WrittenFiles(object):
         self._before = dict(self._all())
 
     def record(self, recorder, folder):
-        """Arrays and checkpoints as values; texts as copies in `folder`."""
+        """Arrays and checkpoints as values; texts as copies in `folder`.
+
+        Returns how many were too many.
+        """
+        _write_what_is_buffered()
         written = [path for path, state in self._all() if self._before.get(path) != state]
         for path in sorted(written)[:MOST]:
             name = os.path.relpath(path, self._tree)
@@ -33,6 +41,7 @@ class WrittenFiles(object):
                 self._record(recorder, folder, name, path)
             except Exception as error:  # noqa: BLE001  a file that cannot be read is told, too
                 recorder.value("file", name + " (unreadable)", type(error).__name__)
+        return max(0, len(written) - MOST)
 
     def _record(self, recorder, folder, name, path):
         size = os.path.getsize(path)
@@ -64,7 +73,16 @@ class WrittenFiles(object):
                     status = os.stat(path)
                 except OSError:
                     continue
-                yield path, (status.st_size, status.st_mtime)
+                if stat.S_ISREG(status.st_mode):  # a pipe or a device would be read for ever
+                    yield path, (status.st_size, status.st_mtime)
+
+
+def _write_what_is_buffered():
+    """A log that the script left open is closed by the interpreter, after we looked."""
+    for one in gc.get_objects():
+        if issubclass(type(one), io.IOBase):
+            with contextlib.suppress(Exception):  # it is closed, or cannot be written to
+                one.flush()
 
 
 def _record_checkpoint(recorder, name, prefix):
