@@ -58,6 +58,19 @@ class Record(object):
         for key in self.series:
             if key[0] == "initial":  # the last before the first step is what counts
                 self.series[key] = self.series[key][-1:]
+        self._main = self._loop_with_most_steps()
+
+    def _loop_with_most_steps(self):
+        counts = {}
+        for (kind, _), entries in self.series.items():
+            if kind == "weights":
+                for entry in entries:
+                    counts[entry["loop"]] = counts.get(entry["loop"], 0) + 1
+        return max(counts, key=lambda loop: counts[loop]) if counts else None
+
+    def of_main_loop(self, entries):
+        """The steps of the loop that has most of them, where a smaller one may be gone."""
+        return [entry for entry in entries if entry.get("loop") == self._main]
 
     def array(self, entry):
         dtype = np.dtype(entry["dtype"])
@@ -167,6 +180,14 @@ def bundled(record, keys):
 
 def compared(key, original, ours, rewritten, theirs, again, nudged, before):
     kind, name = key
+    own_again = [record.series.get(key, ()) for record in again]
+    own_nudged = [record.series.get(key, ()) for record in nudged]
+    if kind == "weights" and len(ours) != len(theirs):
+        main, other = original.of_main_loop(ours), rewritten.of_main_loop(theirs)
+        if len(main) == len(other) and main:
+            ours, theirs = main, other
+            own_again = [record.of_main_loop(own) for record, own in zip(again, own_again)]
+            own_nudged = [record.of_main_loop(own) for record, own in zip(nudged, own_nudged)]
     found = {
         "kind": kind,
         "name": name,
@@ -174,8 +195,6 @@ def compared(key, original, ours, rewritten, theirs, again, nudged, before):
         "read": [len(one.series.get(key, ())) for one in (original, rewritten)],
         "points": [],
     }
-    own_again = [record.series.get(key, ()) for record in again]
-    own_nudged = [record.series.get(key, ()) for record in nudged]
     start = Start(key, original, rewritten, again, nudged)
     for place, entry in enumerate(ours[: len(theirs)]):
         other = theirs[place]

@@ -143,7 +143,7 @@ class CountedLoops(Loops):
         self.step = 0
         self.worked = False
         self.weights_changed = lambda: False
-        self.on_step = lambda: None
+        self.on_step = lambda loop: None
         self.on_turn = lambda: None
         self.on_begin = lambda: None
 
@@ -212,7 +212,7 @@ class CountedLoops(Loops):
         self.step += 1
         self._first_step = self._first_step or time.time()
         self._steps_of[loop] = self._steps_of.get(loop, 0) + 1
-        self.on_step()
+        self.on_step(loop)
         if self._is_spent(loop):
             for entry in self.stack:
                 entry.ends = True

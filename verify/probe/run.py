@@ -132,8 +132,8 @@ class Observed(Run):
         if self.nudges is not None and not self.loops.step:
             self.nudges.begin()
 
-    def _stepped(self):
-        self.weights.record("weights")
+    def _stepped(self, loop):
+        self.weights.record("weights", loop)
         self.growth.note()
         self.recorder.flush()
 

@@ -61,9 +61,9 @@ class Weights(object):
             self._digests[name] = digest
         return changed
 
-    def record(self, kind, at_end=False):
+    def record(self, kind, loop=None):
         for name, value in self.values():
-            self._recorder.value(kind, name, value, at_end=at_end)
+            self._recorder.value(kind, name, value, loop=loop)
 
     def record_end(self, session=None):
         """The values at the end: of a session when it is closed, of all others at the very end."""
