@@ -24,6 +24,8 @@ KINDS = {
 RESULTS = frozenset({Kind.WEIGHTS, Kind.FINAL, Kind.PRINTED, Kind.FILE})
 """What a script leaves behind; what it fetches or reads on the way is a means to that."""
 
+NOT_COMPARED = "{}: lines that differ between runs of the original are not compared"
+
 
 class ComparingError(Exception):
     """The records could not be read."""
@@ -242,11 +244,16 @@ def _text(
     same = [printed.lines(text) for text in again]
     moved = [printed.lines(text) for text in nudged]
     notes: list[str] = []
+    odd = _odd_places(mine, same) if len({len(run) for run in (mine, other, *same)}) == 1 else set()
+    if odd:
+        notes.append(NOT_COMPARED.format(where))
+        mine, other = _without(mine, odd), _without(other, odd)
+        same, moved = [_without(run, odd) for run in same], [_without(run, odd) for run in moved]
     unstable = {
         line.says for run in same if not printed.same_shape(mine, run) for line in _odd(mine, run)
     }
     if unstable:
-        notes.append(f"{where}: lines that differ between runs of the original are not compared")
+        notes.append(NOT_COMPARED.format(where))
         mine = [line for line in mine if line.says not in unstable]
         other = [line for line in other if line.says not in unstable]
         same = [[line for line in run if line.says not in unstable] for run in same]
@@ -275,6 +282,20 @@ def _text(
         ),
         notes=tuple(notes),
     )
+
+
+def _odd_places(mine: list[printed.Line], same: list[list[printed.Line]]) -> set[int]:
+    """Where the runs of the original say different things: a name that is made up, a path."""
+    return {
+        place
+        for run in same
+        for place, (one, its) in enumerate(zip(mine, run, strict=True))
+        if one.says != its.says
+    }
+
+
+def _without(run: list[printed.Line], places: set[int]) -> list[printed.Line]:
+    return [line for place, line in enumerate(run) if place not in places]
 
 
 def _odd(mine: list[printed.Line], run: list[printed.Line]) -> list[printed.Line]:

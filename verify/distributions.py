@@ -93,7 +93,7 @@ def _numbers(laboratory: Laboratory, runs: Sequence[Observation]) -> Runs:
     if not result.succeeded:
         raise ComparingError(f"the records {result.describe()}: {result.stderr[-2000:]}")
     found: list[dict[str, list[float]]] = json.loads(answer.read_text())
-    return [{**values, **_printed(run)} for values, run in zip(found, runs, strict=True) if values]
+    return [{**values, **_printed(run)} for values, run in zip(found, runs, strict=True)]
 
 
 def _printed(run: Observation) -> dict[str, list[float]]:

@@ -25,6 +25,9 @@ SINGLE = 2.0**-23
 DRIFT_FLOOR = 2e-5
 """The part by which two right versions may differ in how far weights have come."""
 NOISE_FACTOR = 2.0
+UNREPEATED = 50.0
+"""How many times as far as its own runs from each other a version must be from an original that
+does not repeat itself, to be more than chance: as a rule only one pair of runs tells of that."""
 LARGEST_NOISE = 1e-4
 """The part of a value that may differ between runs of the original where it is seen first."""
 FEWEST_VALUES = 3
@@ -79,10 +82,9 @@ def _judged(series: Series, promise: Promise, *, rounded: bool) -> Compared:
 
 
 def _held_to_the_bit(series: Series, promise: Promise) -> Compared:
-    noise = list(_largest_so_far(point.noise for point in series.points))
+    noise = max((point.noise for point in series.points), default=0.0)
     points = tuple(
-        Point(one.step, one.distance, NOISE_FACTOR * limit, one.identical)
-        for one, limit in zip(series.points, noise, strict=True)
+        Point(one.step, one.distance, UNREPEATED * noise, one.identical) for one in series.points
     )
     found = Compared(series.name, series.kind, points, Verdict.PASS, 0.0)
     if found.identical:
@@ -227,15 +229,32 @@ def _moved_at_the_start(comparison: Comparison) -> str:
 
 
 def _does_not_repeat_itself(comparison: Comparison) -> str:
-    """What differs from run to run from the start cannot show that a rewrite is right."""
+    """What differs from run to run from the start cannot show that a rewrite is right.
+
+    A printed number may, as the time does, unless there is nothing else.
+    """
     for one in comparison.series:
-        first = one.points[0] if one.points and one.raw_kind != "printed" else None
-        if first and not first.identical and first.noise > LARGEST_NOISE * first.scale:
+        if one.raw_kind != "printed" and _is_noise(one):
             return (
                 f"the original does not repeat itself: {one.name} differs by "
-                f"{first.noise:.2g} between two of its runs, from the start"
+                f"{one.points[0].noise:.2g} between two of its runs, from the start"
             )
+    results = [one for one in comparison.series if _is_result(one)]
+    if results and all(map(_is_noise, results)):
+        return f"the original does not repeat itself: {results[0].name} differs from run to run"
     return ""
+
+
+def _is_noise(series: Series) -> bool:
+    first = series.points[0] if series.points else None
+    return first is not None and not first.identical and first.noise > LARGEST_NOISE * first.scale
+
+
+def _is_result(series: Series) -> bool:
+    """What was computed: neither weights before the first step, nor a count that is printed."""
+    if series.raw_kind == "printed":
+        return any(point.unit > 0.0 for point in series.points)
+    return series.raw_kind != "initial"
 
 
 def _first_divergence(comparison: Comparison, compared: Sequence[Compared]) -> Divergence | None:
