@@ -1,0 +1,106 @@
+"""Stands in for the processes of a verification, so that its tests need no TensorFlow."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tfrewrite.verify.process import Ending, RunRequest, RunResult
+
+NOTHING_SEEN: dict[str, list[Any]] = {"series": [], "only_original": [], "only_rewritten": []}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run that was asked for."""
+
+    request: RunRequest
+    asked: dict[str, Any]
+    text: str
+    """The script as it was to be run."""
+    beside: int
+    """How many others ran when it began."""
+
+    @property
+    def script(self) -> str:
+        return self.request.script
+
+    @property
+    def kind(self) -> str:
+        return str(self.asked["kind"])
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return dict(self.request.environment)
+
+
+@dataclass
+class FakeRuns:
+    """Takes the place of `run_script`: notes each run, and gives what the test wants of it."""
+
+    prints: Callable[[Ran], str] = lambda run: "loss 1.5\n"  # noqa: ARG005
+    summary: dict[str, Any] = field(default_factory=dict)
+    exit_code: int = 0
+    takes_s: float = 0.0
+    """As the run is said to have taken."""
+    lasts_s: float = 0.0
+    """As it does take."""
+    made: list[Ran] = field(default_factory=list)
+    _running: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __call__(self, request: RunRequest) -> RunResult:
+        if not request.launcher:
+            asked = json.loads(Path(request.arguments[0]).read_text())
+            seen = [{"w": [1.0]} for _ in asked["scalars"]] if "scalars" in asked else NOTHING_SEEN
+            Path(request.arguments[1]).write_text(json.dumps(seen))
+            return RunResult(Ending.EXITED, 0.1, exit_code=0)
+        asked = json.loads(Path(dict(request.environment)["TFREWRITE_PROBE"]).read_text())
+        with self._lock:
+            run = Ran(request, asked, _text(request), self._running)
+            self._running += 1
+            self.made.append(run)
+        time.sleep(self.lasts_s)
+        with self._lock:
+            self._running -= 1
+        if self.exit_code == 0:
+            record = Path(asked["record"], "summary.json")
+            record.write_text(json.dumps(self._summary(run)))
+        return RunResult(
+            Ending.EXITED, self.takes_s, exit_code=self.exit_code, stdout=self.prints(run)
+        )
+
+    def _summary(self, run: Ran) -> dict[str, Any]:
+        found = {
+            "ended": "returned",
+            "exit_code": 0,
+            "steps": 9,
+            "limits": {},
+            "elapsed_s": 1.0,
+            "peak_memory_mb": 100.0,
+            "notes": [],
+            "environment": {"python": "3.7", "tensorflow": "1.15.5", "devices": ["CPU"]},
+            "executed": [name for name, _ in run.request.replacements] + [run.script],
+            **self.summary,
+        }
+        if run.kind == "timed":
+            steps = [0.1 * step for step in range(9)]
+            found |= {
+                "began": 0.0,
+                "times": {"1": steps},
+                "ends": {"1": [one + 0.1 for one in steps]},
+            }
+        return found
+
+    def of(self, kind: str) -> list[Ran]:
+        return [run for run in self.made if run.kind == kind]
+
+
+def _text(request: RunRequest) -> str:
+    own = dict(request.replacements).get(request.script)
+    return (own or (request.tree / request.script).read_bytes()).decode()
