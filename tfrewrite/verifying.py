@@ -22,8 +22,10 @@ from tfrewrite.live import Live
 from tfrewrite.options import Options
 from tfrewrite.plan import Plan
 from tfrewrite.reports.safe import printable
-from tfrewrite.verify import config, subjects
+from tfrewrite.verify import subjects
 from tfrewrite.verify.batch import Job, verify_all
+from tfrewrite.verify.config import load as load_settings
+from tfrewrite.verify.config import parse_steps
 from tfrewrite.verify.experiment import Pair
 from tfrewrite.verify.model import Verdict, Verification
 from tfrewrite.verify.settings import VerifySettings, split_arguments
@@ -188,11 +190,11 @@ class VerifySession:
         options = self._options
         rules = options.rules
         file = rules.config if rules and rules.config else find_settings(str(options.paths[0]))
-        settings = config.load(file, Path(sys.executable))
+        settings = load_settings(file, Path(sys.executable))
         return settings.told(
             python=options.python,
             arguments=_parsed("--args", options.arguments, split_arguments),
-            steps=_parsed("--steps", options.steps, config.parse_steps),
+            steps=_parsed("--steps", options.steps, parse_steps),
             seeds=options.seeds,
             runs=options.runs,
             timeout_s=_finite("--timeout", options.timeout_s),

@@ -217,13 +217,12 @@ def _pair(
     promise = contract or weakest
     new = tuple((name, one.after.encode(one.encoding)) for name, one in changed)
     diff = "".join(_one_diff(name, one.before, one.after) for name, one in changed)
-    reads_less = any(one.rule in judging.READS_LESS for one in changes)
     name = shown.name if len(PurePosixPath(script).parts) == 1 else script
     return Pair(
         Subject(name, str(shown), f"{shown} (rewritten)", promise, diff, changes),
         Program.of(tree, script),
         Program.of(tree, script, new),
-        judging.Promise(promise, reads_less=reads_less),
+        judging.Promise(promise),
     )
 
 
