@@ -125,8 +125,8 @@ def verify(
     jobs: opt.VerifyJobs = 1,
     exclude: opt.Exclude = [],  # noqa: B006
     config: opt.Config = None,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
+    quiet: opt.VerifyQuiet = False,
+    verbose: opt.VerifyVerbose = False,
 ) -> None:
     """Run the original and the rewritten script, and compare numbers and speed."""
     from tfrewrite.verifying import VerifyOptions, VerifySession  # noqa: PLC0415

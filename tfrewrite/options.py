@@ -203,6 +203,12 @@ Outputs = Annotated[
     list[str],
     typer.Option("--output", metavar="[FORMAT=]FILE", help="Write a report to this file."),
 ]
+VerifyQuiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print a line for each script, and errors.")
+]
+VerifyVerbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print all of several scripts in full.")
+]
 VerifyJobs = Annotated[
     int, typer.Option("--jobs", min=1, metavar="N", help="Scripts at once, while not timing.")
 ]
