@@ -4,6 +4,7 @@
     PYTHON benchmarks/measure_merge.py fuzz      random graphs, two fetches apart and together
     PYTHON benchmarks/measure_merge.py fed       sums of three, sharing a fed tensor alone
     PYTHON benchmarks/measure_merge.py fused     matmul/conv + bias + activation, with and without
+    PYTHON benchmarks/measure_merge.py inner     runs that fail when a value from inside is fetched too
     PYTHON benchmarks/measure_merge.py updates   loss and update, merged against one after the other
     PYTHON benchmarks/measure_merge.py formulas  the same for losses written out and other layers
     PYTHON benchmarks/measure_merge.py races     reads that the update does not wait for
@@ -361,34 +362,73 @@ def fuzz(trials=2500, start=0):
         print("counter-example: trial %d against the %s, fetches %s and %s" % example)
 
 
+SUMS = {
+    "add_n([p + x, p, x])": lambda s: tf.add_n([s.p + s.x, s.p, s.x]),
+    "1.7 - add_n([p + x, p, x])": lambda s: 1.7 - tf.add_n([s.p + s.x, s.p, s.x]),
+    "1.7 - add_n([p + x, p])": lambda s: 1.7 - tf.add_n([s.p + s.x, s.p]),
+    "1.7 - add_n([p + x, p, tanh(x)])": lambda s: 1.7 - tf.add_n([s.p + s.x, s.p, tf.tanh(s.x)]),
+    "1.7 - accumulate_n([p + x, p, x])": lambda s: 1.7 - tf.accumulate_n([s.p + s.x, s.p, s.x]),
+    "relu(add_n([p + x, p, x]))": lambda s: tf.nn.relu(tf.add_n([s.p + s.x, s.p, s.x])),
+    "mean(add_n([p + x, p, x]))": lambda s: tf.reduce_mean(tf.add_n([s.p + s.x, s.p, s.x])),
+    "1.7 - add_n([p, x, p * x])": lambda s: 1.7 - tf.add_n([s.p, s.x, s.p * s.x]),
+    "1.7 - (p + x + p + x)": lambda s: 1.7 - (s.p + s.x + s.p + s.x),
+    "1.7 - (p + (x + tanh(x)))": lambda s: 1.7 - (s.p + (s.x + tf.tanh(s.x))),
+    "1.7 - (x * 2.1 + (tanh(x) + exp(x)))": lambda s: (
+        1.7 - (s.x * 2.1 + (tf.tanh(s.x) + tf.exp(s.x)))
+    ),
+    "1.7 - (x * tanh(x) + x * exp(x))": lambda s: 1.7 - (s.x * tf.tanh(s.x) + s.x * tf.exp(s.x)),
+    "1.7 - (x * b) * b": lambda s: 1.7 - (s.x * s.b) * s.b,
+    "1.7 - (x + b) + b": lambda s: 1.7 - ((s.x + s.b) + s.b),
+    "1.7 - (x / 20) * 0.01": lambda s: 1.7 - (s.x / 20.0) * 0.01,
+    "1.7 - sum(stack([x, p, x * p]))": lambda s: (
+        1.7 - tf.reduce_sum(tf.stack([s.x, s.p, s.x * s.p]), 0)
+    ),
+    "1.7 - concat([x + p, p, x])": lambda s: 1.7 - tf.concat([s.x + s.p, s.p, s.x], 1),
+    "mean(square(x - p)) + (l2(b) + l2(w))": lambda s: (
+        tf.reduce_mean(tf.square(s.x - s.p)) + (tf.nn.l2_loss(s.b) + tf.nn.l2_loss(s.w))
+    ),
+    "mean(square(x - p)) + add_n(l2)": lambda s: (
+        tf.reduce_mean(tf.square(s.x - s.p)) + tf.add_n([tf.nn.l2_loss(v) for v in (s.b, s.w, s.b)])
+    ),
+    "sigmoid xent": lambda s: tf.nn.sigmoid_cross_entropy_with_logits(labels=s.p, logits=s.x),
+    "huber loss": lambda s: tf.losses.huber_loss(s.p, s.x, delta=0.3),
+    "batch norm written out": lambda s: tf.nn.batch_normalization(s.x, s.b, s.b, s.b, s.b, 1e-3),
+}
+BESIDE = {
+    "matmul(x, w)": lambda s: tf.matmul(s.x, s.w),
+    "transpose(x)": lambda s: tf.transpose(s.x),
+    "where(x > p, x, p)": lambda s: tf.where(s.x > s.p, s.x, s.p),
+    "xent(p, x)": lambda s: tf.nn.softmax_cross_entropy_with_logits_v2(labels=s.p, logits=s.x),
+    "argmax(x)": lambda s: tf.argmax(s.x, 1),
+    "mean(x)": lambda s: tf.reduce_mean(s.x),
+    "x * 3.3": lambda s: s.x * 3.3,
+}
+
+
 def fed(draws=30):
-    """A sum of three or more beside something else that uses one of the fed tensors in it."""
-    print("\n### Sums of three that share a fed tensor alone (TensorFlow %s)\n" % VERSION)
-    print("| fetched | with | different bits, of %d draws | two plain runs |" % draws)
-    print("|---|---|---|---|")
-    sums = {
-        "add_n([p + x, p, x])": lambda x, p: tf.add_n([p + x, p, x]),
-        "1.7 - add_n([p + x, p, x])": lambda x, p: 1.7 - tf.add_n([p + x, p, x]),
-        "relu(add_n([p + x, p, x]))": lambda x, p: tf.nn.relu(tf.add_n([p + x, p, x])),
-        "mean(add_n([p + x, p, x]))": lambda x, p: tf.reduce_mean(tf.add_n([p + x, p, x])),
-        "1.7 - add_n([p, x, p * x])": lambda x, p: 1.7 - tf.add_n([p, x, p * x]),
-        "1.7 - (p + x + p + x)": lambda x, p: 1.7 - (p + x + p + x),
-    }
-    for (name, build), partner in itertools.product(sorted(sums.items()), ("matmul", "mean")):
+    """Sums and products beside something else that uses one of the fed tensors in them."""
+    print("\n### Sums and products that share fed tensors alone (TensorFlow %s)\n" % VERSION)
+    print("how many of %d draws give other bits than when fetched alone\n" % draws)
+    print("| fetched | %s | two plain runs |" % " | ".join(BESIDE))
+    print("|---|%s---|" % ("---|" * len(BESIDE)))
+    for name, build in SUMS.items():
         rng = np.random.RandomState(1)
+        changed, noise = Counter(), 0
         with tf.Graph().as_default():
             s = Sources(rng)
-            value = build(s.x, s.p)
-            other = OPS[partner](s, s.x)
-            changed = noise = 0
+            value = build(s)
+            others = {beside: make(s) for beside, make in BESIDE.items()}
             with session() as sess:
                 sess.run(tf.global_variables_initializer())
                 for _ in range(draws):
                     feed = {t: rng.uniform(0.5, 1.5, [ROWS, COLUMNS]) for t in (s.x, s.p)}
-                    alone, again = sess.run(value, feed), sess.run(value, feed)
-                    changed += not same_bits(sess.run([value, other], feed)[0], alone)
-                    noise += not same_bits(alone, again)
-        print("| %s | %s of x | %d | %d |" % (name, partner, changed, noise))
+                    alone = sess.run(value, feed)
+                    noise += not same_bits(sess.run(value, feed), alone)
+                    for beside, other in others.items():
+                        together = sess.run([value, other], feed)[0]
+                        changed[beside] += not same_bits(together, alone)
+        print("| %s | %s | %d |" % (name, " | ".join(str(changed[b]) for b in BESIDE), noise))
+        sys.stdout.flush()
 
 
 FUSED = {
@@ -492,6 +532,124 @@ def fused(seeds=5):
     print("\n%d pairs were run together" % tried)
     for (kind, activation, a, b, message), count in sorted(failed.items()):
         print("failed %d times: %s+%s, %s with %s: %s" % (count, kind, activation, a, b, message))
+
+
+def weights(*shape):
+    return tf.Variable(np.random.RandomState(0).uniform(0.1, 0.5, shape).astype(np.float32))
+
+
+def images(*shape):
+    return tf.placeholder(tf.float32, [2, *shape])
+
+
+def convolved(rank):
+    shape, size = [8] * rank + [3], [3] * rank + [3, 4]
+    convolve = tf.nn.conv2d if rank == 2 else tf.nn.conv3d
+    strides = [1] * (rank + 2)
+    return convolve(images(*shape), weights(*size), strides=strides, padding="SAME")
+
+
+CONTRACTIONS = {
+    "conv2d": lambda: convolved(2),
+    "conv3d": lambda: convolved(3),
+    "conv1d": lambda: tf.nn.conv1d(images(8, 3), weights(3, 3, 4), 1, "SAME"),
+    "separable": lambda: tf.nn.separable_conv2d(
+        images(8, 8, 3), weights(3, 3, 3, 1), weights(1, 1, 3, 4), [1, 1, 1, 1], "SAME"
+    ),
+    "depthwise": lambda: tf.nn.depthwise_conv2d(
+        images(8, 8, 4), weights(3, 3, 4, 1), [1, 1, 1, 1], "SAME"
+    ),
+    "transposed": lambda: tf.nn.conv2d_transpose(
+        images(8, 8, 3), weights(3, 3, 4, 3), [2, 16, 16, 4], [1, 2, 2, 1]
+    ),
+    "matmul": lambda: tf.matmul(images(4), weights(4, 4)),
+    "no contraction": lambda: tf.abs(images(8, 8, 4)),
+}
+BETWEEN = {
+    "bias_add": lambda h: tf.nn.bias_add(h, weights(4)),
+    "add": lambda h: h + weights(4),
+    "batch norm": lambda h: tf.nn.fused_batch_norm(
+        h, weights(4), weights(4), mean=weights(4), variance=weights(4), is_training=False
+    )[0],
+    "batch norm, training": lambda h: tf.nn.fused_batch_norm(h, weights(4), weights(4))[0],
+    "batch norm written out": lambda h: tf.nn.batch_normalization(
+        h, weights(4), weights(4), weights(4), weights(4), 1e-3
+    ),
+    "bias_add, a fed sum": lambda h: (
+        tf.nn.bias_add(h, weights(4)) + tf.placeholder("float", h.shape)
+    ),
+}
+ACTIVATIONS = dict(FUSED)
+ACTIVATIONS.update(
+    {
+        "max(0.2*h, h)": lambda h: tf.maximum(0.2 * h, h),
+        "h*sigmoid(h)": lambda h: h * tf.sigmoid(h),
+        "swish": tf.nn.swish,
+        "h*tanh(softplus(h))": lambda h: h * tf.tanh(tf.nn.softplus(h)),
+        "gelu by tanh": lambda h: (
+            0.5 * h * (1.0 + tf.tanh(0.79788456 * (h + 0.044715 * tf.pow(h, 3.0))))
+        ),
+        "gelu by erf": lambda h: 0.5 * h * (1.0 + tf.erf(h * 0.70710678)),
+        "h*relu6(h+3)/6": lambda h: h * tf.nn.relu6(h + 3.0) * 0.16666667,
+        "softplus": tf.nn.softplus,
+        "leaky_relu(relu(h))": lambda h: tf.nn.leaky_relu(tf.nn.relu(h)),
+        "tanh(leaky_relu(h))": lambda h: tf.tanh(tf.nn.leaky_relu(h)),
+    }
+)
+
+
+def inner():
+    """A value from inside a layer fetched with the layer's: what works apart and fails together."""
+    print("\n### Runs of two that fail where both work alone (TensorFlow %s)\n" % VERSION)
+    print("| contraction | between | activation | fetched with the activation, or its mean |")
+    print("|---|---|---|---|")
+    tried, alone_fails = 0, []
+    for kind, biased, activation in itertools.product(CONTRACTIONS, BETWEEN, ACTIVATIONS):
+        if biased.startswith("batch norm") and kind in ("matmul", "conv1d", "conv3d"):
+            continue
+        with tf.Graph().as_default():
+            raw = CONTRACTIONS[kind]()
+            before = BETWEEN[biased](raw)
+            out = ACTIVATIONS[activation](before)
+            values = {
+                "the contraction": raw,
+                "what is before the activation": before,
+                "the mean of that": tf.reduce_mean(before),
+                "the identity of that": tf.identity(before),
+            }
+            operations = tf.get_default_graph().get_operations()
+            feed = {
+                op.outputs[0]: np.random.RandomState(0).uniform(
+                    -1, 1, op.outputs[0].shape.as_list()
+                )
+                for op in operations
+                if op.type == "Placeholder"
+            }
+            with session() as sess:
+
+                def works(fetches):
+                    try:
+                        sess.run(fetches, feed)
+                    except tf.errors.OpError:
+                        return False
+                    return True
+
+                sess.run(tf.global_variables_initializer())
+                if not works(out):
+                    alone_fails.append("%s, %s, %s" % (kind, biased, activation))
+                    continue
+                failing = []
+                for name, value in values.items():
+                    if works(value):
+                        tried += 1
+                        if not works([value, out]) or not works([value, tf.reduce_mean(out)]):
+                            failing.append(name)
+        if failing:
+            print("| %s | %s | %s | %s |" % (kind, biased, activation, ", ".join(failing)))
+            sys.stdout.flush()
+    print("\n%d combinations were tried" % tried)
+    for one in alone_fails:
+        print("fails by itself: " + one)
 
 
 # ---- loss and update ---------------------------------------------------------------------------
@@ -804,6 +962,7 @@ if __name__ == "__main__":
         "fuzz": fuzz,
         "fed": fed,
         "fused": fused,
+        "inner": inner,
         "updates": updates,
         "formulas": formulas,
         "races": races,

@@ -10,12 +10,12 @@ from tfrewrite.analysis.fetches import (
     Fetch,
     checks_beneath,
     fetch_of,
-    may_round,
     share_a_result,
 )
 from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import DEFAULT_SESSION, SessionKind, SessionRun
+from tfrewrite.analysis.sharing import fails_together, may_round
 from tfrewrite.analysis.source import Block
 from tfrewrite.analysis.updates import Update, read_before
 from tfrewrite.model import Contract, Refusal, Rewrite, Site, Span
@@ -90,6 +90,7 @@ class MergeSessionRuns(Rule):
         "inside-try": "An exception between the runs is caught, and the difference could be seen.",
         "fetch-builds-graph": "A fetch is a new operation each time.",
         "same-array": "One run would give one array where two runs give two.",
+        "fails-together": "TensorFlow 2 fuses one value away to make the other, and fails.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",
         "graph-surgery": "The file rewires the graph or its gradients after it was built.",
     }
@@ -252,7 +253,11 @@ class _Step:
             if update is not None and fetch.update is not None:
                 return Obstacle("two-updates", "each update has to see what the other one wrote")
             return None
-        obstacle = self._same_array(group, fetch) or self._in_the_way(group, part)
+        obstacle = (
+            self._same_array(group, fetch)
+            or self._fails(group, fetch)
+            or self._in_the_way(group, part)
+        )
         if obstacle is None and fetch.update is not None:
             return self._race(group, fetch.update)
         return obstacle
@@ -262,6 +267,18 @@ class _Step:
         if any(share_a_result(self._fetches[part], fetch) for part in group):
             message = "the same tensor is fetched by an earlier run, and would give the same array"
             return Obstacle("same-array", message)
+        return None
+
+    def _fails(self, group: list[Part], fetch: Fetch) -> Obstacle | None:
+        for part in group:
+            if fails_together(self._fetches[part], fetch):
+                text = self._facts.source.segment(part.run.fetches)
+                message = (
+                    f"TensorFlow 2 fuses a convolution with its activation and drops what is"
+                    f" between, so a run that fetches it beside the run of line"
+                    f" {part.run.call.lineno} (`{text}`) fails"
+                )
+                return Obstacle("fails-together", message)
         return None
 
     def _race(self, group: list[Part], update: Update) -> Obstacle | None:
@@ -350,6 +367,7 @@ class _Step:
         for part in group:
             obstacle = (
                 self._same_array([update], self._fetches[part])
+                or self._fails([update], self._fetches[part])
                 or self._in_the_way([update], part)
                 or self._race([part], minimised)
             )

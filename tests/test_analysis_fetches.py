@@ -10,7 +10,6 @@ from tfrewrite.analysis.fetches import (
     Fetch,
     checks_beneath,
     fetch_of,
-    may_round,
     share_a_result,
 )
 
@@ -23,12 +22,6 @@ def fetch_in(found: Facts, mark: str = "here") -> Fetch:
 def fetch(text: str) -> Fetch:
     """What a run of the marked statement's expression would fetch."""
     return fetch_in(with_graph(text))
-
-
-def rounds(first: str, second: str, before: str = "") -> bool:
-    """Whether merging runs of two expressions may change a last bit."""
-    found = with_graph(f"{before}\nv = {first}  # first\nv = {second}  # second\n")
-    return may_round([fetch_in(found, "first"), fetch_in(found, "second")])
 
 
 # ---- traps: troubles ---------------------------------------------------------------------------
@@ -151,41 +144,6 @@ def test_what_is_drawn_beside_an_update_is_drawn_once_anyway() -> None:
     found = fetch(text)
     assert found.trouble == ""
     assert found.update is not None
-
-
-# ---- rounding ------------------------------------------------------------------------------------
-
-
-def test_a_fetch_beneath_another_may_be_folded_in_another_way() -> None:
-    assert rounds("small", "small * 0.01", "small = x / 20")
-
-
-def test_a_link_that_is_used_in_another_way_may_be_folded() -> None:
-    # Written twice, they become one operation.
-    fed = "z = tf.placeholder(tf.float32)"
-    assert rounds("(z + 1) - 2", "(z + 1) * 2", fed)
-    assert rounds("tf.nn.relu(z + 1)", "tf.reduce_max(z + 1)", fed)
-
-
-def test_a_fed_value_is_no_link() -> None:
-    fed = "z = tf.placeholder(tf.float32)"
-    assert not rounds("tf.matmul(z, z)", "(z / 20) * 0.01", fed)
-
-
-def test_values_that_share_nothing_do_not_round() -> None:
-    fed = "z = tf.placeholder(tf.float32)\nu = tf.placeholder(tf.float32)"
-    assert not rounds("(z + 1) * 2", "(u + 1) * 2", fed)
-
-
-def test_shared_inputs_without_chains_do_not_round() -> None:
-    fed = "z = tf.placeholder(tf.float32)"
-    assert not rounds("tf.matmul(z, z)", "tf.reduce_max(z)", fed)
-    assert not rounds("z + 1", "tf.matmul(z, z)", fed)
-
-
-def test_one_run_alone_does_not_round() -> None:
-    found = with_graph("v = (x / 20) * 0.01  # here\n")
-    assert not may_round([fetch_in(found)])
 
 
 # ---- arrays --------------------------------------------------------------------------------------

@@ -707,6 +707,38 @@ TRAPS = [
         reason="same-array",
     ),
     refuses(
+        "a value that is fused away under the activation of the other run",
+        step(
+            """
+            before = sess.run(h, {x: images})
+            after = sess.run(out, {x: images})
+            """,
+            graph="""
+            h = tf.layers.conv2d(tf.reshape(x, [-1, 2, 2, 2]), 4, 2)
+            out = tf.nn.leaky_relu(h)
+            """,
+        ),
+        reason="fails-together",
+    ),
+    refuses(
+        "the same behind the update, and the leaky ReLU written out",
+        step(
+            """
+            sess.run(train_op, {x: images, y: labels})
+            after = sess.run(tf_out, {x: images, y: labels})
+            before = sess.run(h, {x: images, y: labels})
+            """,
+            graph="""
+            def lrelu(value, leak=0.2):
+                return tf.maximum(leak * value, value)
+            h = tf.layers.batch_normalization(
+                tf.layers.conv2d(tf.reshape(x, [-1, 2, 2, 2]), 4, 2, use_bias=False))
+            tf_out = tf.reduce_mean(lrelu(h))
+            """,
+        ),
+        reason=("fails-together", "races-with-update"),
+    ),
+    refuses(
         "a fetched placeholder, which is the fed array itself",
         step("""
             fed = sess.run(x, {x: images, y: labels})
@@ -1235,6 +1267,27 @@ REWRITES = [
         step(
             "u, v = sess.run([first, second], {x: images})\n",
             graph="first, second = hidden[:, 0:1], hidden[:, 1:2]\n",
+        ),
+        contract="rounding",
+    ),
+    rewrites(
+        "a sum of a list beside something else that is made of the same feed",
+        step(
+            """
+            a = sess.run(total, {x: images})
+            m = sess.run(product, {x: images})
+        """,
+            graph="""
+            total = 1.7 - tf.add_n([x + 2 * x, x, x])
+            product = tf.matmul(x, w)
+        """,
+        ),
+        step(
+            "a, m = sess.run([total, product], {x: images})\n",
+            graph="""
+            total = 1.7 - tf.add_n([x + 2 * x, x, x])
+            product = tf.matmul(x, w)
+        """,
         ),
         contract="rounding",
     ),

@@ -1,13 +1,12 @@
-"""What a run fetches: whether it only reads, whether it updates, and what merging would change."""
+"""What a run fetches: whether it only reads, whether it updates, and which arrays it gets."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tfrewrite.analysis.effects import effect_of
-from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, is_python, plain
+from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, plain, tensors
 from tfrewrite.analysis.updates import Update, update_of
 
 
@@ -106,10 +105,10 @@ def _buffer(node: Node) -> Node:
     seen: set[Node] = set()
     while node.effect is not None and node.effect.alias and node not in seen:
         seen.add(node)
-        tensors = _tensors(node)
-        if len(tensors) != 1:
+        inputs = tensors(node)
+        if len(inputs) != 1:
             break
-        node = tensors[0]
+        node = inputs[0]
     return plain(node)
 
 
@@ -162,7 +161,7 @@ def _buffers(root: Node) -> set[Node]:
         own = effect is not None and (effect.op is not None or node.symbol in _OF_ITS_OWN)
         passes = effect is not None and (not own or node.symbol.startswith(_PASSING_ON))
         if passes or node.kind is Kind.STRUCTURE:
-            stack += _tensors(node)
+            stack += tensors(node)
     return found
 
 
@@ -201,83 +200,3 @@ def _running_with(root: Node) -> Iterator[Node]:
             yield node
             stack += [value for key, value in node.inputs if key not in _NOT_RUN]
             stack += node.controls
-
-
-def may_round(fetches: list[Fetch]) -> bool:
-    """Whether merging runs may change the last bit of a value.
-
-    The graph optimizer folds chains of arithmetic, and fuses an activation with what it is applied
-    to, only where nobody else uses the link between. So a link that is used otherwise by another of
-    the merged runs may be computed in another way (docs/measurements.md).
-    """
-    if any(fetch.update is not None for fetch in fetches):
-        return True
-    uses = [_uses(fetch) for fetch in fetches]
-    for index, first in enumerate(uses):
-        for second in uses[index + 1 :]:
-            for link in first.keys() & second.keys():
-                users = first[link] | second[link]
-                if first[link] != second[link] and not users <= _STABLE_USERS:
-                    return True
-    return False
-
-
-_FETCHED = "fetched"
-# Operations that are neither folded into their operand nor fused with it.
-_STABLE_OPS = frozenset(
-    "ArgMax ArgMin Mean Sum Max Min Prod Equal NotEqual Greater GreaterEqual Less LessEqual Cast"
-    " MatMul BatchMatMul BatchMatMulV2 Conv2D InTopK InTopKV2 OneHot ScalarSummary Softmax"
-    " SparseSoftmaxCrossEntropyWithLogits SoftmaxCrossEntropyWithLogits".split()
-)
-_STABLE_SYMBOLS = frozenset(
-    "cast layers.dense layers.conv2d nn.softmax_cross_entropy_with_logits"
-    " nn.softmax_cross_entropy_with_logits_v2".split()
-)
-_STABLE = "stable"
-_STABLE_USERS = frozenset({_STABLE})
-
-
-def _uses(fetch: Fetch) -> dict[str, frozenset[str]]:
-    """Each computed value of a run, by what it is, with those that use it.
-
-    Values are told apart by what they are made of, since equal operations become one.
-    """
-    names: dict[Node, str] = {}
-    found: dict[str, set[str]] = {}
-    for root in fetch.roots:
-        found.setdefault(_structure(root, names, ()), set()).add(_FETCHED)
-    for node in beneath(*fetch.roots):
-        user = _structure(node, names, ())
-        for value in map(plain, node.values):
-            if value.kind in (Kind.OP, Kind.ELEMENT, Kind.CHOICE) and _tensors(value):
-                use = _STABLE if _is_stable(node) else user
-                found.setdefault(_structure(value, names, ()), set()).add(use)
-    return {link: frozenset(users) for link, users in found.items()}
-
-
-def _is_stable(node: Node) -> bool:
-    if node.symbol in _STABLE_SYMBOLS:
-        return not any(key in ("activation", "2", "3") for key, _ in node.inputs)
-    return node.effect is not None and node.effect.op in _STABLE_OPS
-
-
-def _structure(node: Node, names: dict[Node, str], above: tuple[Node, ...]) -> str:
-    """What a value is made of, as text; the same for two values that are computed alike."""
-    node = plain(node)
-    if node in above:
-        return f"loop {id(node)}"
-    if node not in names:
-        if node.kind is Kind.CONSTANT:
-            names[node] = ast.dump(node.expr)
-        elif node.kind is Kind.VARIABLE or not _tensors(node):
-            names[node] = f"{node.symbol} {id(node)}"
-        else:
-            inner = (*above, node)
-            parts = [f"{key}={_structure(value, names, inner)}" for key, value in node.inputs]
-            names[node] = str(hash((node.symbol, node.kind.value, *parts)))
-    return names[node]
-
-
-def _tensors(node: Node) -> list[Node]:
-    """What goes into a value and is not known before the graph runs."""
-    return [value for value in map(plain, node.values) if not is_python(value)]

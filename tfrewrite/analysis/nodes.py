@@ -131,6 +131,11 @@ def is_python(value: Node) -> bool:
     return value.kind is Kind.CONSTANT
 
 
+def tensors(node: Node) -> list[Node]:
+    """What goes into a value and is not known before the graph runs."""
+    return [value for value in map(plain, node.values) if not is_python(value)]
+
+
 def unknown(expr: ast.AST, why: str) -> Node:
     """A value that cannot be followed, with the words for the reason."""
     return Node(Kind.UNKNOWN, expr, why=why)
