@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tfrewrite.verify import printed
 from tfrewrite.verify.printed import lines, same_shape
 
 
@@ -50,3 +51,18 @@ def test_lines_that_say_the_same_have_the_same_shape() -> None:
     assert same_shape(lines("step 1 0.5\nend\n"), lines("step 2 0.75\nend\n"))
     assert not same_shape(lines("step 1\n"), lines("epoch 1\n"))
     assert not same_shape(lines("step 1\n"), lines("step 1\nstep 2\n"))
+
+
+@pytest.mark.parametrize(
+    ("word", "decimals", "digits"),
+    [("3.24", 2, 3), ("-0.0012", 4, 2), ("1.50e-05", 2, 3), ("12", 0, 2), ("0.0", 1, 0)],
+)
+def test_the_digits_of_a_number(word: str, decimals: int, digits: int) -> None:
+    assert (printed.decimals(word), printed.digits(word)) == (decimals, digits)
+
+
+def test_the_last_place_of_a_number() -> None:
+    assert printed.last_place(3.24, 9) == pytest.approx(1e-8)
+    assert printed.last_place(0.0324, 3) == pytest.approx(1e-4)
+    assert printed.last_place(0.0, 3) == 0.0
+    assert printed.decimals("nan") is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tfrewrite.verify import printed
@@ -277,10 +277,25 @@ def _text(
             )
     return Texts(
         tuple(
-            Series(name, kind, "printed", tuple(points), (len(points), len(points)))
+            Series(name, kind, "printed", _with_units(points), (len(points), len(points)))
             for name, points in series.items()
         ),
         notes=tuple(notes),
+    )
+
+
+def _with_units(points: list[Measured]) -> tuple[Measured, ...]:
+    """With what one in the last place is worth where numbers are printed as long as they need.
+
+    There 3.24 stands beside 3.239280038, and has as many digits; they only happen to be zero.
+    """
+    words = [word for one in points for word in (one.ours, one.theirs)]
+    if len({printed.decimals(word) for word in words} - {None}) < 2:
+        return tuple(points)
+    digits = max(map(printed.digits, words))
+    largest = max(one.scale for one in points)
+    return tuple(
+        replace(one, unit=printed.last_place(one.scale or largest, digits)) for one in points
     )
 
 

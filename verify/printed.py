@@ -6,6 +6,7 @@ same script is none that can be compared.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -80,6 +81,25 @@ def _unit(word: str) -> float:
     if not point and not exponent:
         return 0.0
     return float(10.0 ** (power - len(decimals)))
+
+
+def decimals(word: str) -> int | None:
+    """How many digits a number has behind its point; None for what has no digits."""
+    mantissa = word.lower().partition("e")[0]
+    return len(mantissa.partition(".")[2]) if any(map(str.isdigit, mantissa)) else None
+
+
+def digits(word: str) -> int:
+    """How many digits a number has from the first that is not zero."""
+    mantissa = word.lower().partition("e")[0]
+    return len("".join(filter(str.isdigit, mantissa)).lstrip("0"))
+
+
+def last_place(value: float, count: int) -> float:
+    """What one in the last of so many digits of a number is worth."""
+    if value == 0.0 or count == 0:
+        return 0.0
+    return float(10.0 ** (math.floor(math.log10(value)) - count + 1))
 
 
 def same_shape(one: Sequence[Line], other: Sequence[Line]) -> bool:
