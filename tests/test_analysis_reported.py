@@ -67,6 +67,10 @@ def acting(text: str, start: str = START) -> str | None:
         "print('x', file=open(value))",
         "list(map(act, value))",
         "yield_it(*value)",
+        "value += 1\nif value > 2: break",
+        "if flag:\n    value = 0\nif value > 2: break",
+        "for _ in range(2):\n    if value > 2: break\n    value = 0",
+        "try:\n    value = other()\nexcept Error:\n    pass\nif value > 2: break",
     ],
 )
 def test_a_value_that_does_more_than_being_shown(text: str) -> None:
@@ -75,6 +79,13 @@ def test_a_value_that_does_more_than_being_shown(text: str) -> None:
 
 def test_the_place_that_acts_is_told() -> None:
     assert acting("print(value)\nif value < 1: break") == "if value < 1: break"
+
+
+def test_the_place_is_one_that_the_value_reaches() -> None:
+    later = "\nfor value in others:\n    if value > 2: break"
+    assert acting(f"print(value)\nwhile True:\n    if value < 1: break{later}") == (
+        "if value < 1: break"
+    )
 
 
 def test_a_returned_value_acts() -> None:
@@ -145,6 +156,9 @@ def test_a_name_of_another_scope_is_another_value() -> None:
         "if step % 9 == 0:\n    print(value)",
         "text: str = str(value)\nprint(text)",
         "value = value * 2\nprint(value)",
+        "print(value)\nvalue = other()\nif value > 2: break",
+        "print(value)\nfor value in others:\n    if value > 2: break",
+        "print(value)\ntext = 'loss %f' % value\ntext = other()\nact(text)",
     ],
 )
 def test_a_value_that_is_only_shown(text: str) -> None:

@@ -1249,6 +1249,24 @@ np.set_printoptions(precision=3, formatter={"float": "{:.3f}".format, "int": lam
 """
 
 REWRITES = [
+    offers(
+        "a metric whose name another loop gives to what acts",
+        step(
+            """
+            sess.run(train_op, {x: images, y: labels})
+            a = sess.run(accuracy, {x: images, y: labels})
+            print(a)
+            """,
+            after="""
+            for step in range(9):
+                a = evaluate(step)
+                if a > 0.9:
+                    break
+            """,
+        ),
+        contract="shifted",
+        changes="before the update",
+    ),
     rewrites(
         "two reads",
         step(READS),

@@ -139,7 +139,9 @@ class Facts:
     @cached_property
     def reports(self) -> Reports:
         """Whether a value is only shown, or acts."""
-        return Reports(self.source, self.scopes, self.names, self.classes, self.ownership)
+        return Reports(
+            self.source, self.scopes, self.names, self.flow, self.classes, self.ownership
+        )
 
     @cached_property
     def plain_values(self) -> PlainValues:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfrewrite.analysis.classes import Classes
+from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.python_calls import (
@@ -13,7 +14,7 @@ from tfrewrite.analysis.python_calls import (
     effect_of_path,
     writes_to_argument,
 )
-from tfrewrite.analysis.scopes import Scopes
+from tfrewrite.analysis.scopes import How, Scopes
 from tfrewrite.analysis.source import Source
 
 _LOGGING = frozenset("debug info warning warn error critical exception log".split())
@@ -25,6 +26,8 @@ _SHOWING = (
     "tensorflow.logging.",
     "sys.stdout.",
 )
+# A variable by its scope and name, and the statement that gives it the value, where it is one.
+_Variable = tuple[object, str, ast.stmt | None]
 _COLLECTING = frozenset({"append", "extend"})
 
 
@@ -32,11 +35,18 @@ class Reports:
     """Follows a variable to every place that its value reaches."""
 
     def __init__(
-        self, source: Source, scopes: Scopes, names: Names, classes: Classes, owned: Ownership
+        self,
+        source: Source,
+        scopes: Scopes,
+        names: Names,
+        flow: Flow,
+        classes: Classes,
+        owned: Ownership,
     ) -> None:
         self._source = source
         self._scopes = scopes
         self._names = names
+        self._flow = flow
         self._classes = classes
         self._owned = owned
 
@@ -48,20 +58,33 @@ class Reports:
         """The same for the value of an expression where it stands."""
         return self._use(expr, set())
 
-    def _variable(self, name: ast.Name, seen: set[tuple[object, str]]) -> ast.AST | None:
+    def _variable(self, name: ast.Name, seen: set[_Variable]) -> ast.AST | None:
         owner = self._scopes.of(name).owner(name.id)
         if owner is None or self._classes.overloads:
             return name
-        if (owner, name.id) in seen:
+        binding = self._source.statement(name) if isinstance(name.ctx, ast.Store) else None
+        if {(owner, name.id, None), (owner, name.id, binding)} & seen:
             return None
-        seen.add((owner, name.id))
+        seen.add((owner, name.id, binding))
         for use in self._scopes.uses(name):
+            if binding is not None and not self._may_see(use, binding):
+                continue  # the name has been given another value by then
             acting = self._use(use, seen)
             if acting is not None:
                 return acting
         return None
 
-    def _use(self, use: ast.expr, seen: set[tuple[object, str]]) -> ast.AST | None:
+    def _may_see(self, use: ast.expr, binding: ast.stmt) -> bool:
+        if not isinstance(use, ast.Name):
+            return True
+        reaching = self._flow.reaching(use)
+        # `value += 1` gives the name another value that is made of the old one.
+        return any(
+            other.how is How.AUGMENT or self._source.statement(other.node) is binding
+            for other in reaching
+        )
+
+    def _use(self, use: ast.expr, seen: set[_Variable]) -> ast.AST | None:
         """Climbs from a use to what becomes of it."""
         node: ast.AST = use
         while True:
@@ -101,7 +124,7 @@ class Reports:
                 return use
             node = parent
 
-    def _target(self, target: ast.expr, seen: set[tuple[object, str]]) -> ast.AST | None:
+    def _target(self, target: ast.expr, seen: set[_Variable]) -> ast.AST | None:
         if isinstance(target, ast.Name):
             return self._variable(target, seen)
         if isinstance(target, (ast.Tuple, ast.List)):
@@ -109,7 +132,7 @@ class Reports:
             return next((acting for acting in found if acting is not None), None)
         return target
 
-    def _collected(self, target: ast.expr, seen: set[tuple[object, str]]) -> ast.AST | None:
+    def _collected(self, target: ast.expr, seen: set[_Variable]) -> ast.AST | None:
         """The same for a sum or a list that the value goes into, if that is this variable's own."""
         if not isinstance(target, ast.Name):
             return target
