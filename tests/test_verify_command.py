@@ -475,6 +475,8 @@ def test_a_changed_file_that_was_not_executed_shows_nothing(tmp_path: Path, runs
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.headline == "nothing was shown about the promise (exact)"
     assert found.reason == "train.py was changed, and the script did not execute it"
+    assert found.numerics is not None
+    assert found.numerics.verdict is Verdict.INCONCLUSIVE
 
 
 def test_an_interrupt_ends_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -285,6 +285,20 @@ def test_spaces_and_the_current_directory(tmp_path: Path, monkeypatch: pytest.Mo
     assert names(tree(Path())) == ["train it.py"]
 
 
+def test_links_in_a_directory(tmp_path: Path) -> None:
+    make(tmp_path / "outside", other=TRAIN)
+    folder = make(tmp_path / "tree", run="import model\nmodel.fit()\n", model=TRAIN)
+    (folder / "alias.py").symlink_to("model.py")
+    (folder / "other.py").symlink_to(tmp_path / "outside" / "other.py")
+    found = tree(folder)
+    assert {pair.subject.script: list(new(pair)) for pair in found.pairs} == {
+        "run.py": ["model.py"]
+    }
+    (tmp_path / "link").symlink_to(folder)
+    (pair,) = tree(tmp_path / "link").pairs
+    assert (pair.original.tree, pair.subject.original) == (folder, str(tmp_path / "link/run.py"))
+
+
 # Two directories.
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from tfrewrite.verify import cost
-from tfrewrite.verify.experiment import Effort, Experiment, Pair
+from tfrewrite.verify.experiment import Effort, Experiment, Pair, headline
 from tfrewrite.verify.model import Verdict, Verification
 from tfrewrite.verify.runs import Conditions, Laboratory, Observation, Program
 
@@ -130,12 +130,16 @@ class _Task:
         idle = [name for name in changed if name not in self._executed]
         if not idle:
             return found
-        promise = found.subject.contract.value
+        reason = f"{idle[0]} was changed, and the script did not execute it"
+        verdict = Verdict.INCONCLUSIVE
+        numerics = found.numerics and replace(found.numerics, verdict=verdict, reason=reason)
         return replace(
             found,
-            verdict=Verdict.INCONCLUSIVE,
-            headline=f"nothing was shown about the promise ({promise})",
-            reason=f"{idle[0]} was changed, and the script did not execute it",
+            verdict=verdict,
+            headline=headline(verdict, found.subject, None),
+            reason=reason,
+            numerics=numerics,
+            speed=None,
             advice="verify a script, with the --args, that imports it from its own folder and not "
             "from where it is installed",
         )

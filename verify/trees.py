@@ -28,13 +28,17 @@ Read = Callable[[str], "bytes | None"]
 
 
 def python_files(folder: Path) -> dict[str, bytes]:
-    """The files that `check` would look at by default, by their paths in the folder."""
+    """The files that `check` would look at by default, by their paths in the folder.
+
+    A link stands for the file that it leads to, which is in the folder, too.
+    """
     found = {}
-    for one in discover([str(folder)], Filter(str(folder.resolve()))):
+    real = folder.resolve()
+    for one in discover([str(folder)], Filter(str(real))):
         if not one.problem and not one.skipped:
-            path = Path(one.path)
+            path = Path(one.path).resolve()
             try:
-                found[path.relative_to(folder).as_posix()] = path.read_bytes()
+                found[path.relative_to(real).as_posix()] = path.read_bytes()
             except OSError:
                 continue  # `apply` could not read it either, and says so
     return found
