@@ -11,17 +11,17 @@ import ast
 from collections.abc import Sequence
 from typing import Final
 
-from tfrewrite.analysis.classes import Classes, Method
+from tfrewrite.analysis.classes import Classes
 from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.effects import effect_of
-from tfrewrite.analysis.flow import Flow, evaluated
+from tfrewrite.analysis.flow import Flow
+from tfrewrite.analysis.inlining import Inlining
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.nodes import (
     Frame,
     Kind,
     Node,
-    Surroundings,
     choice,
     is_python,
     plain,
@@ -29,8 +29,9 @@ from tfrewrite.analysis.nodes import (
     unknown,
 )
 from tfrewrite.analysis.objects import Objects
+from tfrewrite.analysis.placement import Placement
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_path, gives_data
-from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How, Scopes
+from tfrewrite.analysis.scopes import Binding, How, Scopes
 from tfrewrite.analysis.source import Source
 from tfrewrite.analysis.symbols import (
     CONFIGURATION,
@@ -41,7 +42,6 @@ from tfrewrite.analysis.symbols import (
 )
 
 GRAPH_MODE: Final = "1"
-_MAX_CALLS = 16
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "truediv",
     ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow", ast.MatMult: "matmul",
@@ -72,14 +72,14 @@ class Tracer:
         containers: Containers,
         managers: Managers,
     ) -> None:
-        self._managers = managers
-        self._looking: set[ast.AST] = set()
         self._source = source
         self._scopes = scopes
         self._names = names
         self._flow = flow
         self._classes = classes
         self._known: dict[tuple[ast.AST, Frame | None], Node] = {}
+        self.placement = Placement(source, flow, classes, managers, self)
+        self.inlining = Inlining(self)
         self._objects = Objects(source, names, classes, self)
         self._containers = containers
         self._elements: dict[tuple[Node, int | None], Node] = {}
@@ -319,12 +319,12 @@ class Tracer:
             return self._library_call(call, path, frame)
         cls = self._classes.defined(call.func)
         if cls is not None:
-            many = self.repeated(call, frame)
+            many = self.placement.repeated(call, frame)
             return Node(Kind.INSTANCE, call, instance_of=cls, many=many)
         if isinstance(call.func, ast.Name):
             function = self._scopes.function(call.func)
             if function is not None:
-                return self._inline(call, function, frame, None)
+                return self.inlining.value(call, function, frame, None)
             receiver = self.trace(call.func, frame)
             if receiver.kind is Kind.OBJECT:
                 return self._api_call(call, f"{receiver.symbol}.__call__", receiver, frame)
@@ -357,7 +357,7 @@ class Tracer:
             method = self._classes.method(receiver.instance_of, func.attr)
             sure = self._objects.sure(receiver, func.attr)
             if method is not None and sure and not method.decorator_list:
-                return self._inline(call, method, frame, receiver)
+                return self.inlining.value(call, method, frame, receiver)
         if receiver.kind in (Kind.CONSTANT, Kind.STRUCTURE):
             return self._python_method(call, func, receiver, frame)
         return unknown(call, receiver.why or f"the call `{text(func)}(...)`")
@@ -377,10 +377,10 @@ class Tracer:
     ) -> Node:
         inputs = [("self", receiver)] if receiver is not None else []
         if symbol in VARIABLES:
-            obstacle = self.surroundings(call, frame).obstacle
+            obstacle = self.placement.surroundings(call, frame).obstacle
             if obstacle:
                 return unknown(call, obstacle)
-            return Node(Kind.VARIABLE, call, symbol, many=self.repeated(call, frame))
+            return Node(Kind.VARIABLE, call, symbol, many=self.placement.repeated(call, frame))
         if symbol in _OBJECTS:
             return Node(Kind.OBJECT, call, symbol)
         if symbol.startswith(DATASETS):
@@ -400,14 +400,14 @@ class Tracer:
         if effect is None:
             return unknown(expr, f"`tf.{symbol}`, whose effect is not known")
         kind = Kind.OP if effect.returns_tensor else Kind.OBJECT
-        around = self.surroundings(expr, frame)
+        around = self.placement.surroundings(expr, frame)
         if around.obstacle:
             return unknown(expr, around.obstacle)
         if kind is Kind.OBJECT:
             effect = effect.with_flags_of(effect_of(f"{symbol}.__call__", GRAPH_MODE))
         node = Node(kind, expr, symbol, inputs, effect=effect)
         node.controls = around.controls
-        node.many = self.repeated(expr, frame)
+        node.many = self.placement.repeated(expr, frame)
         return node
 
     def _operator(
@@ -429,112 +429,11 @@ class Tracer:
         inputs = list(zip(("x", "y") if symbol != "matmul" else ("a", "b"), values, strict=False))
         return self._op(expr, symbol, inputs, frame)
 
-    def _inline(
-        self, call: ast.Call, function: Method, frame: Frame | None, receiver: Node | None
-    ) -> Node:
-        """The value of a call to a function of this file: what it returns, with these arguments."""
-        depth = frame.depth if frame else 0
-        plain_function = isinstance(function, ast.FunctionDef) and not function.decorator_list
-        caller = frame
-        while caller is not None and caller.function is not function:
-            caller = caller.caller
-        if depth >= _MAX_CALLS or caller is not None or not plain_function:
-            return unknown(call, f"the call `{text(call.func)}(...)`")
-        inner = Frame(
-            function,
-            {},
-            around=self.surroundings(call, frame),
-            many=self.repeated(call, frame),
-            depth=depth + 1,
-            caller=frame,
-        )
-        if receiver is not None:
-            inner.arguments[function.args.args[0].arg] = receiver
-        self.bind(inner, call, frame, skip_first=receiver is not None)
-        return self.returned(function, inner, call)
-
-    def returned(self, function: Method, frame: Frame, expr: ast.expr) -> Node:
-        returned = []
-        for statement in function.body:
-            for node in evaluated(statement):
-                if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
-                    return unknown(expr, f"generator `{function.name}`")
-                if isinstance(node, ast.Return) and node.value is not None:
-                    returned.append(self.trace(node.value, frame))
-        return choice(expr, returned) if returned else Node(Kind.CONSTANT, expr)
-
-    def bind(self, inner: Frame, call: ast.Call, outer: Frame | None, *, skip_first: bool) -> None:
-        """Gives the arguments of a call to the parameters of the function called."""
-        arguments = inner.function.args if isinstance(inner.function, ast.FunctionDef) else None
-        if arguments is None or any(isinstance(a, ast.Starred) for a in call.args):
-            return
-        positional = [*arguments.posonlyargs, *arguments.args][1 if skip_first else 0 :]
-        defaults = [*arguments.posonlyargs, *arguments.args][::-1]
-        for parameter, default in zip(defaults, arguments.defaults[::-1], strict=False):
-            inner.arguments.setdefault(parameter.arg, self.trace(default))
-        for parameter, keyword_default in zip(
-            arguments.kwonlyargs, arguments.kw_defaults, strict=True
-        ):
-            if keyword_default is not None:
-                inner.arguments[parameter.arg] = self.trace(keyword_default)
-        for parameter, argument in zip(positional, call.args, strict=False):
-            inner.arguments[parameter.arg] = self.trace(argument, outer)
-        for keyword in call.keywords:
-            if keyword.arg is None:
-                inner.arguments.clear()
-                return
-            inner.arguments[keyword.arg] = self.trace(keyword.value, outer)
-
-    # Surroundings
-
-    def surroundings(self, expr: ast.AST, frame: Frame | None) -> Surroundings:
-        """What the `with` statements around an expression, and around its callers, do to it."""
-        if frame is not None:
-            found = Surroundings(list(frame.around.controls), frame.around.obstacle)
-        else:
-            function = self._source.function(expr)
-            found = self.called_under(function) if function is not None else Surroundings()
-        inner = expr
-        for outer in self._flow.enclosing(expr):
-            if isinstance(outer, (ast.With, ast.AsyncWith)) and inner in outer.body:
-                if isinstance(outer, ast.AsyncWith) or not self._managers.known(outer):
-                    found.obstacle = f"the `with` of line {outer.lineno}, which may change it"
-                else:
-                    inputs = self._managers.control_inputs(outer)
-                    found.controls += [self.trace(control, frame) for control in inputs]
-            inner = outer
-        return found
-
-    def called_under(self, function: ast.AST) -> Surroundings:
-        """The same for all calls of a function that the file makes, by its name."""
-        name = getattr(function, "name", "")
-        maker = self._source.parent(function)
-        if name == "__init__" and isinstance(maker, ast.ClassDef):
-            name = maker.name
-        result = Surroundings()
-        if not name or function in self._looking:
-            return result
-        self._looking.add(function)
-        for call in self._classes.calls(name):
-            around = self.surroundings(call, None)
-            result.controls += around.controls
-            result.obstacle = result.obstacle or around.obstacle
-        self._looking.discard(function)
-        return result
-
-    def repeated(self, expr: ast.AST, frame: Frame | None) -> bool:
-        if frame is not None and frame.many:
-            return True
-        comprehension = any(
-            isinstance(outer, COMPREHENSIONS) for outer in self._source.ancestors(expr)
-        )
-        return comprehension or self._flow.loop(expr) is not None
-
     # Small helpers
 
     def _structure(self, expr: ast.expr, parts: list[ast.expr], frame: Frame | None) -> Node:
         inputs = [("", self.trace(part, frame)) for part in parts]
-        return Node(Kind.STRUCTURE, expr, inputs=inputs, many=self.repeated(expr, frame))
+        return Node(Kind.STRUCTURE, expr, inputs=inputs, many=self.placement.repeated(expr, frame))
 
 
 def _method_of(maker: str, name: str) -> str:

@@ -47,7 +47,7 @@ class Objects:
             if not self.sure(instance, expr.attr):
                 return [unknown(expr, f"`{expr.attr}`, which a subclass may replace")]
             if [self._names.dotted(d) for d in getter.decorator_list] == ["builtins.property"]:
-                return [self._tracer.returned(getter, self.frame(instance, getter), expr)]
+                return [self._tracer.inlining.returned(getter, self.frame(instance, getter), expr)]
             return [unknown(expr, f"method `{expr.attr}` of `{cls.name}`")]
         if instance.expr is cls and self._classes.replaced(cls, expr.attr):
             return [unknown(expr, f"`{expr.attr}`, which a subclass may replace")]
@@ -81,7 +81,7 @@ class Objects:
             frame.around = self._around(instance, method)
             calls = self._calls_of(instance, method)
             if calls:
-                frame.many = len(calls) > 1 or self._tracer.repeated(*calls[0])
+                frame.many = len(calls) > 1 or self._tracer.placement.repeated(*calls[0])
                 self._bind_any(frame, calls)
             elif method.name == "__init__":
                 frame.many = False
@@ -90,10 +90,10 @@ class Objects:
     def _around(self, instance: Node, method: Method) -> Surroundings:
         """What is around the calls of a method, or around what makes the object."""
         if method.name != "__init__":
-            return self._tracer.called_under(method)
+            return self._tracer.placement.called_under(method)
         result = Surroundings()
         for call, outer in self._calls_of(instance, method):
-            around = self._tracer.surroundings(call, outer)
+            around = self._tracer.placement.surroundings(call, outer)
             result.controls += around.controls
             result.obstacle = result.obstacle or around.obstacle
         return result
@@ -103,7 +103,7 @@ class Objects:
         ways = []
         for call, outer in calls:
             way = Frame(frame.function, {})
-            self._tracer.bind(way, call, outer, skip_first=True)
+            self._tracer.inlining.bind(way, call, outer, skip_first=True)
             ways.append(way.arguments)
         for name in set.intersection(*(set(way) for way in ways)):
             values = [way[name] for way in ways]
