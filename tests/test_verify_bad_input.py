@@ -561,6 +561,10 @@ WORSE = {
     "exits with a code": (TRAIN + "raise SystemExit(3)", "ended itself with exit code 3"),
     "exits before": (TRAIN + "    if step == 2: raise SystemExit", "ends before line 4"),
     "exits hard": (TRAIN + "    if step == 2: __import__('os')._exit(0)", "ends before line 4"),
+    "exits at the end": (
+        TRAIN + "raise SystemExit",
+        "the rewritten version ends by sys.exit, the original by itself",
+    ),
     "is killed": (TRAIN + "import os\nos.kill(os.getpid(), 9)", "signal 9 (SIGKILL)"),
     "asks": (TRAIN + "input()", "asks for input"),
 }
@@ -580,6 +584,13 @@ def test_a_rewritten_version_that_hangs_fails(place: Place) -> None:
     found = place.verify(TRAIN, TRAIN + "import time\ntime.sleep(600)", timeout_s=10.0)
     assert found.verdict is Verdict.FAIL
     assert "the rewritten version was stopped after 10 s" in found.reason
+
+
+def test_a_rewritten_version_without_enough_time_shows_nothing(place: Place) -> None:
+    original = TRAIN + "import time\ntime.sleep(3)"
+    found = place.verify(original, original + "\ntime.sleep(600)", timeout_s=5.0)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "--timeout" in found.advice
 
 
 def test_paths_that_make_no_pair(place: Place, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,8 @@ KINDS = {
 RESULTS = frozenset({Kind.WEIGHTS, Kind.FINAL, Kind.PRINTED, Kind.FILE})
 """What a script leaves behind; what it fetches or reads on the way is a means to that."""
 
+ENDINGS = {"returned": "by itself", "exit": "by sys.exit", "os._exit": "by os._exit"}
+"""How a complete run may end, in words."""
 NOT_COMPARED = "{}: lines that differ between runs of the original are not compared"
 
 
@@ -113,10 +115,8 @@ def compare(
 
 
 def _other_ending(original: Observation, rewritten: Observation) -> str:
-    ours, theirs = original.summary.get("ended"), rewritten.summary.get("ended")
-    return (
-        "" if ours == theirs else f"the rewritten version ends by {theirs}, the original by {ours}"
-    )
+    ours, theirs = (ENDINGS[str(run.summary.get("ended"))] for run in (original, rewritten))
+    return "" if ours == theirs else f"the rewritten version ends {theirs}, the original {ours}"
 
 
 def _measured(

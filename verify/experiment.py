@@ -26,6 +26,7 @@ from tfrewrite.verify.model import (
     Verification,
     Version,
 )
+from tfrewrite.verify.process import Ending
 from tfrewrite.verify.runs import Laboratory, Observation, Program
 
 STEPS = 40
@@ -265,9 +266,21 @@ class Experiment:
         run = self._laboratory.observe(
             self._pair.rewritten, seed=seed, steps=self._baseline.steps, before=before
         )
+        self._require_time(run, self._baseline.plain(seed))
         require_success(run, of_original=False)
         self._observed = {Version.ORIGINAL: self._baseline.plain(seed), Version.REWRITTEN: run}
         return run
+
+    def _require_time(self, run: Observation, original: Observation) -> None:
+        """Where the original hardly makes it in time, not making it shows nothing."""
+        limit_s, needed_s = self._laboratory.conditions.time_limit_s, original.result.elapsed_s
+        if run.result.ending is Ending.TIMED_OUT and needed_s > limit_s / 2:
+            raise Inconclusive(
+                Verdict.INCONCLUSIVE,
+                f"the rewritten version was stopped after {limit_s:.0f} s, of which the original "
+                f"takes {needed_s:.0f}",
+                "give both more time with --timeout, or fewer steps with --steps",
+            )
 
     # The times.
 
