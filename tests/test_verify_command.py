@@ -479,6 +479,22 @@ def test_a_changed_file_that_was_not_executed_shows_nothing(tmp_path: Path, runs
     assert found.numerics.verdict is Verdict.INCONCLUSIVE
 
 
+def test_what_this_machine_cannot_do_ends_one_script_only(cli: Cli, runs: FakeRuns) -> None:
+    make(a=TRAIN, b=TRAIN)
+
+    def prints(run: Ran) -> str:
+        if run.script == "a.py":
+            raise OSError(28, "No space left on device")
+        return "loss 1.5\n"
+
+    runs.prints = prints
+    done = cli(".", "--runs", "2")
+    assert done.exit_code == 1
+    assert "INCONCLUSIVE  a.py: nothing was shown about the promise (exact)" in done.stdout
+    assert "could not do what was needed: [Errno 28] No space left on device" in done.stdout
+    assert "PASS  b.py: computes the same (exact), " in done.stdout
+
+
 def test_an_interrupt_ends_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
     stopped: list[bool] = []

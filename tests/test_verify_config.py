@@ -146,6 +146,16 @@ def test_a_table_written_in_a_line(tmp_path: Path) -> None:
         load(tmp_path, "verify = 1\n", head)
 
 
+def test_the_example_of_the_documentation(tmp_path: Path) -> None:
+    page = (Path(__file__).resolve().parent.parent / "docs" / "verification.md").read_text()
+    example = page.partition("```toml\n")[2].partition("```")[0]
+    read = load(tmp_path, example, head="")
+    assert [one.path for one in read.scripts] == ["train.py", "gan/main.py"]
+    assert read.device == "cpu"
+    for key in VERIFY_KEYS:
+        assert key == "scripts" or f"`--{key}" in page
+
+
 # Which settings hold.
 
 

@@ -90,6 +90,7 @@ class _Task:
             job.pair, laboratory, job.effort, lambda what: progress(script, what)
         )
         self._elapsed_s = 0.0
+        self._broken: OSError | None = None
         self._is_first = True
         self._executed: set[str] | None = None
 
@@ -98,18 +99,35 @@ class _Task:
             self._experiment.examine()
 
     def measure(self) -> None:
-        with self._timed():
-            self._experiment.measure()
+        if self._broken is None:
+            with self._timed():
+                self._experiment.measure()
 
     def verification(self) -> Verification:
+        if self._broken is not None:
+            return self._inconclusive(self._broken)
         found = replace(self._experiment.verification(), elapsed_s=self._elapsed_s)
         return self._held_to_what_ran(found)
 
+    def _inconclusive(self, error: OSError) -> Verification:
+        subject, verdict = self._job.pair.subject, Verdict.INCONCLUSIVE
+        return Verification(
+            subject,
+            verdict,
+            headline(verdict, subject, None),
+            f"this machine could not do what was needed: {error}",
+            "see whether the temporary folder has room and may be written to",
+            elapsed_s=self._elapsed_s,
+        )
+
     @contextlib.contextmanager
     def _timed(self) -> Iterator[None]:
+        """A full disk ends this one, and not the others."""
         began = time.monotonic()
         try:
             yield
+        except OSError as error:
+            self._broken = error
         finally:
             self._elapsed_s += time.monotonic() - began
 
