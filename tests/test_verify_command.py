@@ -682,7 +682,7 @@ def test_a_tree_whose_module_has_the_loop(tf1_python: Path, tmp_path: Path) -> N
         "scripts = [{ path = 'my tree/run.py' }]\n"
     )
     done = verify("my tree", "--output", "json=report.json", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     assert done.stdout.startswith("PASS  run.py: computes the same")
     (one,) = json.loads((tmp_path / "report.json").read_text())["verifications"]
     assert "pkg/loop.py: " in json.dumps(one)

@@ -12,6 +12,7 @@ from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 from tfrewrite.policy import Policy
 from tfrewrite.verify import subjects
 from tfrewrite.verify.experiment import Pair
+from tfrewrite.verify.process import copy_tree
 from tfrewrite.verify.subjects import Found, Rules, SubjectError
 from tfrewrite.verify.trees import Modules, Scripts
 from toys import TOYS
@@ -143,10 +144,12 @@ def test_a_folder_that_is_too_large_to_copy(
 def test_environments_beside_the_script_are_not_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make(tmp_path, a=TRAIN, venv__lib__one="", venv__lib__two="", node_modules__x="")
-    (tmp_path / "venv" / "pyvenv.cfg").touch()
+    tree = make(tmp_path / "tree", a=TRAIN, venv__lib__one="", venv__two="", node_modules__x="")
+    (tree / "venv" / "pyvenv.cfg").touch()
     monkeypatch.setattr(subjects, "MOST_FILES", 1)
-    assert subjects.rewritten_file(tmp_path / "a.py", rules(), None).pairs
+    assert subjects.rewritten_file(tree / "a.py", rules(), None).pairs
+    copy_tree(tree, tmp_path / "copy")
+    assert [path.name for path in (tmp_path / "copy").iterdir()] == ["a.py"]
 
 
 # One file.
