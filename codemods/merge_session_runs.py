@@ -50,9 +50,10 @@ class MergeSessionRuns(Rule):
     ```
 
     ## Contract
-    - `exact`: runs that only read, where no value that they share is used in another way by each.
-    - `rounding`: runs that only read and do share such a value, since the graph optimizer may fold
-      or fuse it otherwise and the last bit may differ; and values read before the update that
+    - `exact`: runs that only read, where no value that they share is used in another way by each,
+      and none that is fed to both goes into a sum of a list (`add_n`).
+    - `rounding`: runs that only read and do share so, since the graph optimizer may fold, fuse or
+      regroup it otherwise and the last bit may differ; and values read before the update that
       follows them, where the graph's edges make the update wait for everything that is read.
     - `shifted`: metrics read after the update come into the update's own run, which reads them
       before it. The weights stay as they are; the reported series comes one step late. Only
