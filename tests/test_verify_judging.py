@@ -169,6 +169,13 @@ def test_what_only_one_version_has(more: dict[str, object], expected: Verdict) -
     assert verdict(Contract.ROUNDING, weights(point(1)), **more).verdict is expected
 
 
+def test_a_lower_precision_may_cost_a_hundredth() -> None:
+    near, far = weights(point(1, 0.01, drift=0.01)), weights(point(1, 0.05))
+    assert verdict(Contract.PRECISION, near).verdict is Verdict.PASS
+    assert verdict(Contract.ROUNDING, near).verdict is Verdict.FAIL
+    assert verdict(Contract.PRECISION, far).verdict is Verdict.FAIL
+
+
 def test_what_is_read_less_often_is_told() -> None:
     less = Series("loss:0", Kind.FETCHED, "fetched", (point(3),), (1, 1), (20, 1))
     found = verdict(Contract.EXACT, weights(point(1)), less)

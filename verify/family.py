@@ -21,6 +21,8 @@ PROC = Path("/proc")
 END_WITHIN_S = 2.0
 """How long the ending of processes is repeated, for those that go on starting others."""
 ROUND_S = 0.005
+QUIET_ROUNDS = 3
+"""One may have been missed in a round: it was made by another that ended in that moment."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,9 @@ class Family:
         deadline = time.monotonic() + END_WITHIN_S
         try:
             self.end_group()
-            while self.known and self.end_living() and time.monotonic() < deadline:
+            quiet = 0
+            while self.known and quiet < QUIET_ROUNDS and time.monotonic() < deadline:
+                quiet = 0 if self.end_living() else quiet + 1
                 time.sleep(ROUND_S)
         finally:
             self.end_group()

@@ -22,6 +22,8 @@ FLOOR = 16.0
 """As is so many units in the last place, since an entry of the envelope can be zero by chance."""
 SINGLE = 2.0**-23
 """A unit in the last place of a 32-bit number, beside the number."""
+PRECISION = 2e-2
+"""The part of a value that a lower precision, taken on purpose, may make of it."""
 DRIFT_FLOOR = 2e-5
 """The part by which two right versions may differ in how far weights have come."""
 NOISE_FACTOR = 2.0
@@ -78,7 +80,7 @@ def _judged(series: Series, promise: Promise, *, rounded: bool) -> Compared:
         return Compared(series.name, series.kind, (), Verdict.PASS, 0.0, "not compared: no numbers")
     if promise.weights_are_exact:
         return _held_to_the_bit(series, promise)
-    return _held_to_the_envelope(series, rounded=rounded)
+    return _held_to_the_envelope(series, promise.contract, rounded=rounded)
 
 
 def _held_to_the_bit(series: Series, promise: Promise) -> Compared:
@@ -116,16 +118,22 @@ def _held_to_the_value_before(found: Compared, series: Series) -> Compared:
     )
 
 
-def _held_to_the_envelope(series: Series, *, rounded: bool) -> Compared:
+def _held_to_the_envelope(series: Series, contract: Contract, *, rounded: bool) -> Compared:
+    lowered = PRECISION if contract is Contract.PRECISION else 0.0
     quantum = _quantum(series) if rounded else 0.0
     envelope = _largest_so_far(max(point.envelope, point.noise) for point in series.points)
     floors = _largest_so_far(_floor(series, point) for point in series.points)
     points = tuple(
-        Point(one.step, one.distance, max(FACTOR * limit, floor, quantum), one.identical)
+        Point(
+            one.step,
+            one.distance,
+            max(FACTOR * limit, floor, quantum, lowered * one.scale),
+            one.identical,
+        )
         for one, limit, floor in zip(series.points, envelope, floors, strict=True)
     )
     ratios = [_ratio(point.distance, point.allowed) for point in points]
-    drifts = _drift_ratios(series)
+    drifts = _drift_ratios(series, max(DRIFT_FLOOR, lowered))
     worst = max([*ratios, *drifts], default=0.0)
     verdict = Verdict.PASS if worst <= 1.0 else Verdict.FAIL
     note = ""
@@ -142,10 +150,10 @@ def _floor(series: Series, point: Measured) -> float:
     return FLOOR * point.unit
 
 
-def _drift_ratios(series: Series) -> list[float]:
+def _drift_ratios(series: Series, floor: float = DRIFT_FLOOR) -> list[float]:
     limits = _largest_so_far(point.drift_envelope for point in series.points)
     return [
-        _ratio(point.drift, max(FACTOR * limit, DRIFT_FLOOR))
+        _ratio(point.drift, max(FACTOR * limit, floor))
         for point, limit in zip(series.points, limits, strict=True)
     ]
 
