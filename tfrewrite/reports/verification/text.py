@@ -64,7 +64,7 @@ def _details(one: Verification) -> Iterator[str]:
     if one.output:
         yield from _output(one.output)
     if one.numerics:
-        yield from _numerics(one.numerics)
+        yield from _numerics(one.numerics, said=one.reason)
     if one.speed:
         yield from _speed(one.speed)
     grown = [growth for v in words.VERSIONS if (growth := words.grown(one, v))]
@@ -97,11 +97,11 @@ def _output(output: str) -> Iterator[str]:
         yield f"      | {line}"
 
 
-def _numerics(numerics: Numerics) -> Iterator[str]:
+def _numerics(numerics: Numerics, said: str) -> Iterator[str]:
     contract = numerics.contract.value
     yield _row("numerics", f"{numerics.verdict.value} [{contract}]: {words.closeness(numerics)}")
     yield _row("", words.extent(numerics))
-    if numerics.reason:
+    if numerics.reason not in {"", said}:
         yield _row("", numerics.reason)
     for note in numerics.notes:
         yield _row("note", note)
