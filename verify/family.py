@@ -93,6 +93,8 @@ class Family:
         and of the session, is given to nobody else, so this meets processes of this run only.
         """
         deadline = time.monotonic() + END_WITHIN_S
+        # A number that was a stranger's may be a member's by now.
+        self.strangers.clear()
         try:
             self.end_group()
             quiet = 0
@@ -108,8 +110,7 @@ class Family:
             os.killpg(self.process.pid, signal.SIGKILL)
 
     def end_living(self) -> bool:
-        """Whether there was anyone left to end."""
-        self.strangers.clear()
+        """Whether there was anyone left to end. Who is new is looked at before it can be gone."""
         self.look()
         living = self.living()
         for pid in living:
