@@ -66,8 +66,6 @@ class Series:
     counts: tuple[int, int]
     read: tuple[int, int] = (0, 0)
     """How often each version has it, where only some of these have a counterpart."""
-    early: tuple[Measured, ...] | None = None
-    """The rewritten version beside what the original would have read before its update."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +94,9 @@ def compare(
     *,
     again: Sequence[Observation] = (),
     nudged: Sequence[Observation] = (),
-    before: Observation | None = None,
 ) -> Comparison:
     """`again` are more runs of the original, `nudged` those with moved weights."""
-    answer = _measured(laboratory, original, rewritten, again, nudged, before)
+    answer = _measured(laboratory, original, rewritten, again, nudged)
     series = [_series(one) for one in answer["series"]]
     texts = _texts(original, rewritten, again, nudged)
     text_series = [one for each in texts for one in each.series]
@@ -114,6 +111,34 @@ def compare(
     )
 
 
+def read_with_updates(run: Observation) -> dict[str, list[bool]]:
+    """Of each tensor that is ever fetched together with an update: which of the times it is."""
+    found: dict[str, list[bool]] = {}
+    with (run.folder / "values.jsonl").open() as lines:
+        for entry in map(json.loads, lines):
+            if entry["kind"] == "fetched":
+                found.setdefault(entry["name"], []).append(entry.get("of_update", False))
+    return {name: times for name, times in found.items() if any(times)}
+
+
+def read_early(late: Comparison, early: Comparison) -> Comparison:
+    """The weights as the original has them, and all else as it has it if it reads some early."""
+    kinds = {Kind.WEIGHTS, Kind.FINAL}
+    moved = [
+        one.name
+        for one in late.series
+        if one.kind in {Kind.FETCHED, Kind.PRINTED} and not all(p.identical for p in one.points)
+    ]
+    return replace(
+        early,
+        series=(
+            *(one for one in late.series if one.kind in kinds),
+            *(one for one in early.series if one.kind not in kinds),
+        ),
+        notes=(*early.notes, *(f"{name}: of before the update of the same step" for name in moved)),
+    )
+
+
 def _other_ending(original: Observation, rewritten: Observation) -> str:
     ours, theirs = (ENDINGS[str(run.summary.get("ended"))] for run in (original, rewritten))
     return "" if ours == theirs else f"the rewritten version ends {theirs}, the original {ours}"
@@ -125,7 +150,6 @@ def _measured(
     rewritten: Observation,
     again: Sequence[Observation],
     nudged: Sequence[Observation],
-    before: Observation | None,
 ) -> Mapping[str, Any]:
     asked, answer = laboratory.file("compare.json"), laboratory.file("compared.json")
     asked.write_text(
@@ -135,7 +159,6 @@ def _measured(
                 "rewritten": str(rewritten.folder),
                 "again": [str(one.folder) for one in again],
                 "nudged": [str(one.folder) for one in nudged],
-                "before": str(before.folder) if before else None,
             }
         )
     )
@@ -148,7 +171,6 @@ def _measured(
 
 
 def _series(found: Mapping[str, Any]) -> Series:
-    early = found.get("shifted")
     return Series(
         found["name"],
         KINDS[found["kind"]],
@@ -156,7 +178,6 @@ def _series(found: Mapping[str, Any]) -> Series:
         tuple(_point(one) for one in found["points"]),
         (found["counts"][0], found["counts"][1]),
         (found["read"][0], found["read"][1]),
-        None if early is None else tuple(_point(one) for one in early["points"]),
     )
 
 

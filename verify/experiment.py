@@ -8,12 +8,12 @@ rounding takes it. Times are measured only of versions that compute the same.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tfrewrite.model import Contract
 from tfrewrite.verify import distributions, failures, growth, judging, timing
-from tfrewrite.verify.comparing import ComparingError, Comparison, compare
+from tfrewrite.verify.comparing import ComparingError, compare, read_early, read_with_updates
 from tfrewrite.verify.model import (
     Environment,
     Growth,
@@ -108,9 +108,9 @@ class Baseline:
             for number in range(self.effort.nudged)
         ]
 
-    def before(self, seed: int, names: tuple[str, ...]) -> Observation:
-        what = "read before updates: " + ", ".join(names)
-        return self._observed(self.steps, seed, what, before=names)
+    def early(self, seed: int, times: Mapping[str, Sequence[bool]]) -> Observation:
+        """As if the script had read these values before its updates, each at these times."""
+        return self._observed(self.steps, seed, f"read early: {dict(times)}", early=times)
 
     def _observed(
         self,
@@ -120,12 +120,12 @@ class Baseline:
         *,
         budget_s: float = 0.0,
         nudge: int | None = None,
-        before: tuple[str, ...] | None = None,
+        early: Mapping[str, Sequence[bool]] | None = None,
     ) -> Observation:
         if (seed, what) not in self._made:
             self.progress(f"numbers: original, {what[:40]}")
             run = self.laboratory.observe(
-                self.program, seed=seed, steps=steps, budget_s=budget_s, nudge=nudge, before=before
+                self.program, seed=seed, steps=steps, budget_s=budget_s, nudge=nudge, early=early
             )
             require_success(run, of_original=True)
             self._made[seed, what] = run
@@ -237,9 +237,15 @@ class Experiment:
         promise, baseline = self._pair.promise, self._baseline
         shifts = promise.contract is Contract.SHIFTED
         original = baseline.plain(seed)
-        rewritten = self._rewritten(seed, before=() if shifts else None)
+        rewritten = self._rewritten(seed, early={} if shifts else None)
         comparison = compare(self._laboratory, original, rewritten)
         if comparison.is_identical:
+            return judging.judge(comparison, promise)
+        if shifts:
+            early = baseline.early(seed, read_with_updates(rewritten))
+            again = [baseline.again(seed)]
+            late = compare(self._laboratory, original, rewritten, again=again)
+            comparison = read_early(late, compare(self._laboratory, early, rewritten))
             return judging.judge(comparison, promise)
         comparison = compare(
             self._laboratory,
@@ -247,7 +253,6 @@ class Experiment:
             rewritten,
             again=[baseline.again(seed)],
             nudged=[] if promise.weights_are_exact else baseline.nudged(seed),
-            before=baseline.before(seed, _fetched(comparison)) if shifts else None,
         )
         return judging.judge(comparison, promise)
 
@@ -261,10 +266,12 @@ class Experiment:
             )
         return distributions.judge(self._laboratory, pairs)
 
-    def _rewritten(self, seed: int, before: tuple[str, ...] | None = None) -> Observation:
+    def _rewritten(
+        self, seed: int, early: Mapping[str, Sequence[bool]] | None = None
+    ) -> Observation:
         self._progress("numbers: rewritten")
         run = self._laboratory.observe(
-            self._pair.rewritten, seed=seed, steps=self._baseline.steps, before=before
+            self._pair.rewritten, seed=seed, steps=self._baseline.steps, early=early
         )
         self._require_time(run, self._baseline.plain(seed))
         require_success(run, of_original=False)
@@ -332,11 +339,6 @@ def _require_device(run: Observation, device: str) -> None:
             f"a GPU was asked for, and TensorFlow saw {there}",
             "use --device cpu, or an interpreter whose TensorFlow finds the GPU",
         )
-
-
-def _fetched(comparison: Comparison) -> tuple[str, ...]:
-    shared = [one.name for one in comparison.series if one.raw_kind == "fetched"]
-    return (*shared, *(name for kind, name in comparison.only_original if kind == "fetched"))
 
 
 def headline(verdict: Verdict, subject: Subject, speed: Speed | None) -> str:

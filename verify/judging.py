@@ -78,12 +78,13 @@ def _weights_identical(comparison: Comparison) -> bool:
 def _judged(series: Series, promise: Promise, *, rounded: bool) -> Compared:
     if series.raw_kind == "other file" and promise.contract is not Contract.EXACT:
         return Compared(series.name, series.kind, (), Verdict.PASS, 0.0, "not compared: no numbers")
-    if promise.weights_are_exact:
-        return _held_to_the_bit(series, promise)
+    weights = series.kind in {Kind.WEIGHTS, Kind.FINAL}
+    if promise.contract is Contract.EXACT or (promise.weights_are_exact and weights):
+        return _held_to_the_bit(series)
     return _held_to_the_envelope(series, promise.contract, rounded=rounded)
 
 
-def _held_to_the_bit(series: Series, promise: Promise) -> Compared:
+def _held_to_the_bit(series: Series) -> Compared:
     noise = max((point.noise for point in series.points), default=0.0)
     points = tuple(
         Point(one.step, one.distance, UNREPEATED * noise, one.identical) for one in series.points
@@ -91,31 +92,11 @@ def _held_to_the_bit(series: Series, promise: Promise) -> Compared:
     found = Compared(series.name, series.kind, points, Verdict.PASS, 0.0)
     if found.identical:
         return found
-    if promise.contract is Contract.SHIFTED and series.kind not in {Kind.WEIGHTS, Kind.FINAL}:
-        return _held_to_the_value_before(found, series)
     worst = max(_ratio(point.distance, point.allowed) for point in points if not point.identical)
     if worst <= 1.0:
         note = "differs between runs of the original, too: nothing can be shown bit for bit"
         return replace(found, verdict=Verdict.INCONCLUSIVE, worst_ratio=worst, note=note)
     return replace(found, verdict=Verdict.FAIL, worst_ratio=math.inf)
-
-
-def _held_to_the_value_before(found: Compared, series: Series) -> Compared:
-    """A reported value may be that of before the update, where this is what was announced."""
-    if series.kind is Kind.PRINTED:
-        note = "made from values that are read at another moment"
-        return replace(found, worst_ratio=0.0, note=note)
-    if not series.early or len(series.early) != len(series.points):
-        return replace(found, verdict=Verdict.FAIL, worst_ratio=math.inf)
-    points = tuple(
-        Point(one.step, one.distance, FLOOR * one.unit, one.distance == 0.0) for one in series.early
-    )
-    worst = max(_ratio(point.distance, point.allowed) for point in points)
-    verdict = Verdict.PASS if worst <= 1.0 else Verdict.FAIL
-    note = "is what the original would have read before the update of the same step"
-    return replace(
-        found, points=points, verdict=verdict, worst_ratio=worst, note=note if worst <= 1.0 else ""
-    )
 
 
 def _held_to_the_envelope(series: Series, contract: Contract, *, rounded: bool) -> Compared:
@@ -364,10 +345,13 @@ def _read_by_one(comparison: Comparison) -> Iterator[str]:
 def _what_passed(comparison: Comparison, compared: Sequence[Compared], promise: Promise) -> str:
     points = sum(len(one.points) for one in compared)
     count = f"{points:,} values of {len(compared):,} observables"
+    if promise.contract is Contract.SHIFTED and comparison.notes:
+        return (
+            "the weights are the same bit for bit, and so is all else once the original is given "
+            "the announced values of before its updates"
+        )
     if comparison.is_identical:
         return f"all {count} are the same bit for bit"
-    if promise.contract is Contract.SHIFTED:
-        return f"the weights are the same bit for bit, and of {count} the rest is as announced"
     identical = sum(point.identical for one in compared for point in one.points)
     worst = max(one.worst_ratio for one in compared)
     return (

@@ -7,7 +7,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -124,11 +124,12 @@ class Laboratory:
         steps: int,
         budget_s: float = 0.0,
         nudge: int | None = None,
-        before: tuple[str, ...] | None = None,
+        early: Mapping[str, Sequence[bool]] | None = None,
     ) -> Observation:
         """`steps` 0 is all; with a budget, as many as that time allows.
 
-        `before` names tensors to be read before each update, too; values of updates are marked.
+        With `early`, values that are fetched together with an update are marked, and where it names
+        a tensor and a time, the script is given the value of before the last update instead.
         """
         asked = {
             "kind": "observed",
@@ -137,7 +138,7 @@ class Laboratory:
             "budget_s": budget_s,
             "idle_limit": 0 if budget_s else steps * IDLE_TURNS,
             "nudge": nudge,
-            "before": before,
+            "early": early,
         }
         folder, result = self._run(program, asked)
         found = Observation(folder, result, _summary(folder))

@@ -30,13 +30,10 @@ def main(asked_path, answer_path):
     rewritten = Record(asked["rewritten"])
     again = [Record(folder) for folder in asked["again"]]
     nudged = [Record(folder) for folder in asked["nudged"]]
-    before = Record(asked["before"]) if asked.get("before") else None
     answer = {"series": [], "only_original": [], "only_rewritten": []}
     pairs, left, right = matched(original, rewritten)
     for key, ours, theirs in pairs:
-        answer["series"].append(
-            compared(key, original, ours, rewritten, theirs, again, nudged, before)
-        )
+        answer["series"].append(compared(key, original, ours, rewritten, theirs, again, nudged))
     answer["only_original"] = [list(key) for key in left]
     answer["only_rewritten"] = [list(key) for key in right]
     with open(answer_path, "w") as file:
@@ -111,10 +108,10 @@ def matched(original, rewritten):
         other = rewritten.series.get(key)
         if other is not None and (key[0] not in MATCHED_IN_ORDER or len(other) == len(entries)):
             pairs.append((key, entries, other))
-        elif key[0] != "before":
+        else:
             left.append(key)
     taken = {key for key, _, _ in pairs}
-    right = [key for key in rewritten.series if key not in taken and key[0] != "before"]
+    right = [key for key in rewritten.series if key not in taken]
     return merged(original, rewritten, pairs, left, right)
 
 
@@ -178,7 +175,7 @@ def bundled(record, keys):
     return bundles
 
 
-def compared(key, original, ours, rewritten, theirs, again, nudged, before):
+def compared(key, original, ours, rewritten, theirs, again, nudged):
     kind, name = key
     own_again = [record.series.get(key, ()) for record in again]
     own_nudged = [record.series.get(key, ()) for record in nudged]
@@ -205,8 +202,6 @@ def compared(key, original, ours, rewritten, theirs, again, nudged, before):
         if kind == "weights":
             point.update(start.drifts(entry, other, own_again, own_nudged, place))
         found["points"].append(point)
-    if before is not None and kind == "fetched":
-        found["shifted"] = shifted(original, ours, rewritten, theirs, before, key)
     return found
 
 
@@ -317,28 +312,6 @@ class Start(object):
         if first.shape != now.shape:
             return None
         return now.astype(np.float64) - first.astype(np.float64)
-
-
-def shifted(original, ours, rewritten, theirs, before, key):
-    """How far what was read is from what the original would have read before its update.
-
-    `before` holds the values that the same run of the script has before each of its updates. What
-    is not read together with an update is held to what the original reads.
-    """
-    early = iter(before.series.get(("before", key[1]), ()))
-    points = []
-    for entry, other in zip(ours, theirs):
-        record, wanted = (
-            (before, next(early, None)) if other.get("of_update") else (original, entry)
-        )
-        if wanted is None:
-            return None
-        found = distance(record, wanted, rewritten, other)
-        names = ("distance", "scale", "ulp", "shown", "other")
-        point = {name: found[name] for name in names if name in found}
-        point.update(step=other["step"], identical=found["distance"] == 0.0)
-        points.append(point)
-    return {"points": points}
 
 
 def shown(array):

@@ -105,7 +105,7 @@ class Observed(Run):
 
         weights, nudges = self.weights, self.nudges
         sessions.SessionObserver(
-            self.recorder, weights, self.loops, nudges, self.asked.get("before")
+            self.recorder, weights, self.loops, nudges, self.asked.get("early")
         ).install(parts.session)
         base = parts.resource_variables.BaseResourceVariable
         real = base.__init__
