@@ -661,6 +661,12 @@ def test_files_beyond_what_is_compared_are_told(place: Place) -> None:
 
 
 @linux
+def obey_signals() -> None:
+    """What a shell starts in the background ignores some, and so would all that it starts."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 @pytest.mark.parametrize("scripts", [1, 2])
 def test_a_signal_ends_the_runs(place: Place, number: signal.Signals, scripts: int) -> None:
@@ -685,6 +691,7 @@ def test_a_signal_ends_the_runs(place: Place, number: signal.Signals, scripts: i
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=obey_signals,  # noqa: PLW1509  no thread runs here
     )  # fmt: skip
     deadline = time.monotonic() + 30
     while len(list(place.temporary.glob("*/work/started"))) < scripts:

@@ -107,8 +107,14 @@ def compare(
         tuple((kind, name) for kind, name in answer["only_original"]),
         tuple((kind, name) for kind, name in answer["only_rewritten"]),
         other_text,
-        tuple(note for one in texts for note in one.notes),
+        tuple(note for one in texts for note in one.notes) + _passing(answer["passing"]),
     )
+
+
+def _passing(names: Sequence[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    return (f"seen in one version only, and not trained: {', '.join(names)}",)
 
 
 def read_with_updates(run: Observation) -> dict[str, list[bool]]:

@@ -16,7 +16,7 @@ from tfrewrite.model import Contract
 from tfrewrite.verify.comparing import Comparison, Measured, Series
 from tfrewrite.verify.model import Compared, Divergence, Kind, Numerics, Point, Verdict
 
-FACTOR = 8.0
+FACTOR = 16.0
 """How many times the envelope a right rewrite may be away."""
 FLOOR = 16.0
 """As is so many units in the last place, since an entry of the envelope can be zero by chance."""

@@ -34,8 +34,12 @@ def main(asked_path, answer_path):
     pairs, left, right = matched(original, rewritten)
     for key, ours, theirs in pairs:
         answer["series"].append(compared(key, original, ours, rewritten, theirs, again, nudged))
-    answer["only_original"] = [list(key) for key in left]
-    answer["only_rewritten"] = [list(key) for key in right]
+    answer["only_original"] = [list(key) for key in left if original.must_have(key)]
+    answer["only_rewritten"] = [list(key) for key in right if rewritten.must_have(key)]
+    answer["passing"] = sorted(
+        {name for kind, name in left if not original.must_have((kind, name))}
+        | {name for kind, name in right if not rewritten.must_have((kind, name))}
+    )
     with open(answer_path, "w") as file:
         json.dump(answer, file)
 
@@ -68,6 +72,12 @@ class Record(object):
     def of_main_loop(self, entries):
         """The steps of the loop that has most of them, where a smaller one may be gone."""
         return [entry for entry in entries if entry.get("loop") == self._main]
+
+    def must_have(self, key):
+        """Whether a version without this is another; how long a metric lives is no matter."""
+        kind = key[0]
+        trained = all(entry.get("trained", True) for entry in self.series[key])
+        return kind not in ("weights", "initial", "final") or trained
 
     def array(self, entry):
         dtype = np.dtype(entry["dtype"])

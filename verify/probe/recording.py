@@ -29,7 +29,7 @@ class Recorder(object):
         self._lock = threading.Lock()
         self.now = lambda kind: 0
 
-    def value(self, kind, name, value, at_end=False, of_update=False, loop=None):
+    def value(self, kind, name, value, at_end=False, of_update=False, loop=None, trained=True):
         """Notes the value of an observable; the same value as at the last step costs a line."""
         array = np.asarray(value)
         if array.dtype.kind not in NUMERIC:
@@ -37,6 +37,8 @@ class Recorder(object):
         entry = {"kind": kind, "name": name, "step": self.now(kind)}
         if of_update:
             entry["of_update"] = True
+        if not trained:
+            entry["trained"] = False
         if loop is not None:
             entry["loop"] = loop
         if array is None:

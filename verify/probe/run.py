@@ -134,6 +134,8 @@ class Observed(Run):
 
     def _stepped(self, loop):
         self.weights.record("weights", loop)
+        if self.nudges is not None:
+            self.nudges.step()
         self.growth.note()
         self.recorder.flush()
 

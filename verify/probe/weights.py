@@ -55,21 +55,21 @@ class Weights(object):
     def changed(self):
         """Whether a trainable variable is another than when this was asked last."""
         changed = False
-        for name, value in self.values(trainable=True):
+        for name, value, _ in self.values(trainable=True):
             digest = hashlib.blake2b(np.ascontiguousarray(value).tobytes(), digest_size=16).digest()
             changed = changed or self._digests.get(name) != digest
             self._digests[name] = digest
         return changed
 
     def record(self, kind, loop=None):
-        for name, value in self.values():
-            self._recorder.value(kind, name, value, loop=loop)
+        for name, value, trained in self.values():
+            self._recorder.value(kind, name, value, loop=loop, trained=trained)
 
     def record_end(self, session=None):
         """The values at the end: of a session when it is closed, of all others at the very end."""
         pairs = self._of_session(session, False) if session else self.values()
-        for name, value in pairs:
-            self._recorder.value("final", name, value, at_end=True)
+        for name, value, trained in pairs:
+            self._recorder.value("final", name, value, at_end=True, trained=trained)
 
     def values(self, trainable=False):
         pairs = list(self._of_eager(trainable))
@@ -85,7 +85,7 @@ class Weights(object):
             if trainable and not _is_trainable(variable):
                 continue
             try:
-                yield name, variable.numpy()
+                yield name, variable.numpy(), _is_trainable(variable)
             except Exception:  # noqa: BLE001, S112  it has no value yet, or is none of numbers
                 continue
 
@@ -98,7 +98,7 @@ class Weights(object):
         number = self._number(session)
         for variable, value in zip(variables, values):
             if value is not None:
-                yield _name(variable) + number, value
+                yield _name(variable) + number, value, True
 
     def in_graph(self, graph, trainable=False):
         """The variables of a graph, each once, in the order of their making."""
@@ -125,7 +125,10 @@ class Weights(object):
 
 
 class Nudges(object):
-    """Moves the initial weights by one unit in the last place, up or down, once for each."""
+    """Moves the weights by one unit in the last place, up or down: at first, and after each step.
+
+    So rounding does it. Moved at first only, a chaotic program may happen to stay on its way.
+    """
 
     def __init__(self, weights, seed):
         self._weights = weights
@@ -143,11 +146,18 @@ class Nudges(object):
             return
 
     def begin(self):
-        """Before the first step, for what was loaded after it had been made."""
+        """Before a step; the first time for what was loaded after it had been made."""
         for reference, _ in self._weights._eager:
             variable = reference()
             if variable is not None and id(variable) not in self._weights._own:
                 self.made(variable)
+
+    def step(self):
+        self.begin()
+        for session in self._weights.open_sessions:
+            self._done.discard(id(session))
+            self.before_run(session)
+        self._weights.changed()  # so that this is no step of the script
 
     def before_run(self, session):
         """In graph mode: as soon as all weights of a session have values."""
