@@ -7,7 +7,7 @@ PYTHON ?= python3
 DEV := .venv/bin
 TF1_PYTHON := $(CURDIR)/.envs/tf1/bin/python
 TF2_PYTHON := $(CURDIR)/.envs/tf2/bin/python
-PYTEST_ARGS ?= --numprocesses=auto
+PYTEST_ARGS ?= --numprocesses=auto --dist=worksteal
 
 export TFREWRITE_TF1_PYTHON ?= $(TF1_PYTHON)
 export TFREWRITE_TF2_PYTHON ?= $(TF2_PYTHON)
