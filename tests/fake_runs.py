@@ -12,7 +12,12 @@ from typing import Any
 
 from tfrewrite.verify.process import Ending, RunRequest, RunResult
 
-NOTHING_SEEN: dict[str, list[Any]] = {"series": [], "only_original": [], "only_rewritten": []}
+NOTHING_SEEN: dict[str, list[Any]] = {
+    "series": [],
+    "only_original": [],
+    "only_rewritten": [],
+    "passing": [],
+}
 
 
 @dataclass(frozen=True)

@@ -139,10 +139,24 @@ def read_early(late: Comparison, early: Comparison) -> Comparison:
         early,
         series=(
             *(one for one in late.series if one.kind in kinds),
-            *(one for one in early.series if one.kind not in kinds),
+            *(_with_noise_of(one, late) for one in early.series if one.kind not in kinds),
         ),
         notes=(*early.notes, *(f"{name}: of before the update of the same step" for name in moved)),
     )
+
+
+def _with_noise_of(series: Series, late: Comparison) -> Series:
+    """Two runs of the original that read late tell how far it repeats itself."""
+    own = next(
+        (one for one in late.series if (one.name, one.kind) == (series.name, series.kind)), None
+    )
+    if own is None or len(own.points) != len(series.points):
+        return series
+    points = (
+        replace(point, noise=its.noise)
+        for point, its in zip(series.points, own.points, strict=True)
+    )
+    return replace(series, points=tuple(points))
 
 
 def _other_ending(original: Observation, rewritten: Observation) -> str:
