@@ -7,6 +7,7 @@ import math
 import re
 import subprocess
 import sys
+from pathlib import Path
 from dataclasses import replace
 from typing import Any
 
@@ -334,12 +335,12 @@ def test_every_report_can_be_made(name: str) -> None:
     assert read((one,))["verifications"][0]["headline"] == one.headline
 
 
-def test_only_the_page_needs_jinja() -> None:
+def test_only_the_page_needs_jinja(tmp_path: Path) -> None:
     program = (
         "import sys\nfrom tfrewrite.reports.verification import json_report, markdown, text\n"
         "print(*sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert not {"jinja2", "markupsafe", "rich", "libcst"} & set(done.stdout.split())
