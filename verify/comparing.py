@@ -21,8 +21,6 @@ KINDS = {
     "file": Kind.FILE,
     "other file": Kind.FILE,
 }
-RESULTS = frozenset({Kind.WEIGHTS, Kind.FINAL, Kind.PRINTED, Kind.FILE})
-"""What a script leaves behind; what it fetches or reads on the way is a means to that."""
 
 ENDINGS = {"returned": "by itself", "exit": "by sys.exit", "os._exit": "by os._exit"}
 """How a complete run may end, in words."""
@@ -171,23 +169,27 @@ def _measured(
     again: Sequence[Observation],
     nudged: Sequence[Observation],
 ) -> Mapping[str, Any]:
-    asked, answer = laboratory.file("compare.json"), laboratory.file("compared.json")
-    asked.write_text(
-        json.dumps(
-            {
-                "original": str(original.folder),
-                "rewritten": str(rewritten.folder),
-                "again": [str(one.folder) for one in again],
-                "nudged": [str(one.folder) for one in nudged],
-            }
-        )
+    found = answered(
+        laboratory,
+        {
+            "original": str(original.folder),
+            "rewritten": str(rewritten.folder),
+            "again": [str(one.folder) for one in again],
+            "nudged": [str(one.folder) for one in nudged],
+        },
     )
-    result = laboratory.compute("compare.py", str(asked), str(answer))
-    if not result.succeeded:
-        raise ComparingError(f"the records {result.describe()}: {result.stderr[-2000:]}")
-    found = json.loads(answer.read_text())
     assert isinstance(found, dict)
     return found
+
+
+def answered(laboratory: Laboratory, asked: Mapping[str, Any]) -> Any:
+    """What `compare.py` makes of records, in the interpreter of the script."""
+    question, answer = laboratory.file("compare.json"), laboratory.file("compared.json")
+    question.write_text(json.dumps(asked))
+    result = laboratory.compute("compare.py", str(question), str(answer))
+    if not result.succeeded:
+        raise ComparingError(f"the records {result.describe()}: {result.stderr[-2000:]}")
+    return json.loads(answer.read_text())
 
 
 def _series(found: Mapping[str, Any]) -> Series:

@@ -7,14 +7,13 @@ A small difference is not seen by this; the report says so.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 
 from tfrewrite.model import Contract
 from tfrewrite.verify import printed
-from tfrewrite.verify.comparing import ComparingError
+from tfrewrite.verify.comparing import answered
 from tfrewrite.verify.model import Compared, Divergence, Kind, Numerics, Point, Verdict
 from tfrewrite.verify.runs import Laboratory, Observation
 
@@ -87,12 +86,8 @@ def error_of_difference(ours: Sequence[float], theirs: Sequence[float]) -> float
 
 
 def _numbers(laboratory: Laboratory, runs: Sequence[Observation]) -> Runs:
-    asked, answer = laboratory.file("scalars.json"), laboratory.file("scalars-answer.json")
-    asked.write_text(json.dumps({"scalars": [str(one.folder) for one in runs]}))
-    result = laboratory.compute("compare.py", str(asked), str(answer))
-    if not result.succeeded:
-        raise ComparingError(f"the records {result.describe()}: {result.stderr[-2000:]}")
-    found: list[dict[str, list[float]]] = json.loads(answer.read_text())
+    asked = {"scalars": [str(one.folder) for one in runs]}
+    found: list[dict[str, list[float]]] = answered(laboratory, asked)
     return [{**values, **_printed(run)} for values, run in zip(found, runs, strict=True)]
 
 

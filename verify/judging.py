@@ -38,10 +38,9 @@ LARGEST_DENOMINATOR = 2_000
 
 @dataclass(frozen=True)
 class Promise:
-    """What is held against the evidence. `reads_other` allows that other values are read."""
+    """What is held against the evidence."""
 
     contract: Contract
-    reads_other: bool = False
 
     @property
     def weights_are_exact(self) -> bool:
@@ -190,7 +189,7 @@ def _overall(
     for failed in (_missing(comparison), comparison.other_text):
         if failed:
             return Verdict.FAIL, failed, None
-    instead = "" if promise.reads_other else _read_instead(comparison)
+    instead = _read_instead(comparison)
     if instead:
         return Verdict.INCONCLUSIVE, instead, None
     unsure = [one for one in compared if one.verdict is Verdict.INCONCLUSIVE]

@@ -241,8 +241,6 @@ def distance(record, entry, other_record, other):
         found["distance"] = None
         return found
     found["distance"] = apart(ours, theirs)
-    if found["distance"] == 0.0 and entry["n"] < np.prod(entry["shape"]):
-        found["beyond_sample"] = True
     return found
 
 

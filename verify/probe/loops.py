@@ -148,10 +148,6 @@ class CountedLoops(Loops):
         self.on_begin = lambda: None
 
     @property
-    def step_loops(self):
-        return sorted(self._steps_of)
-
-    @property
     def steps_of(self):
         return dict(self._steps_of)
 

@@ -21,7 +21,6 @@ class Weights(object):
         self._names = {}
         self._own = set()
         self._digests = {}
-        self._closed = set()
         self.run = None
         """The session's own `run`, without an observer."""
 
