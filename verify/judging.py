@@ -103,17 +103,18 @@ def _held_to_the_envelope(series: Series, contract: Contract, *, rounded: bool) 
     quantum = _quantum(series) if rounded else 0.0
     envelope = _largest_so_far(max(point.envelope, point.noise) for point in series.points)
     floors = _largest_so_far(_floor(series, point) for point in series.points)
+    chance = UNREPEATED * max(point.noise for point in series.points) if _is_noise(series) else 0.0
     points = tuple(
         Point(
             one.step,
             one.distance,
-            max(FACTOR * limit, floor, quantum, lowered * one.scale),
+            max(FACTOR * limit, floor, quantum, chance, lowered * one.scale),
             one.identical,
         )
         for one, limit, floor in zip(series.points, envelope, floors, strict=True)
     )
     ratios = [_ratio(point.distance, point.allowed) for point in points]
-    drifts = _drift_ratios(series, max(DRIFT_FLOOR, lowered))
+    drifts = [] if chance else _drift_ratios(series, max(DRIFT_FLOOR, lowered))
     worst = max([*ratios, *drifts], default=0.0)
     verdict = Verdict.PASS if worst <= 1.0 else Verdict.FAIL
     note = ""
