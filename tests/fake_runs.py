@@ -96,6 +96,7 @@ class FakeRuns:
         if run.kind == "timed":
             steps = [0.1 * step for step in range(9)]
             found |= {
+                "turns_of": {"1": 9},
                 "began": 0.0,
                 "times": {"1": steps},
                 "ends": {"1": [one + 0.1 for one in steps]},

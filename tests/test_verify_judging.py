@@ -138,9 +138,35 @@ def test_shifted_is_bit_for_bit_in_the_weights_alone() -> None:
 
 
 def test_other_initial_weights_are_another_random_stream() -> None:
-    found = verdict(Contract.ROUNDING, weights(point(0, 0.1), raw="initial"), weights(point(1, 1)))
+    for moved in (point(0, 0.1, size=8), point(0, 0.9)):
+        begin = weights(moved, raw="initial")
+        found = verdict(Contract.ROUNDING, begin, weights(point(1, 1)))
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "random stream" in found.reason
+
+
+def test_another_number_at_the_start_is_another_setting() -> None:
+    rate = weights(point(0, 1e-4, scale=0.1), raw="initial", name="learning_rate")
+    found = verdict(Contract.ROUNDING, rate, weights(point(1)))
+    assert found.verdict is Verdict.FAIL
+    assert found.reason == "learning_rate begins with 2.0 instead of 1.0 in the rewritten version"
+
+
+def test_steps_that_are_made_at_once_may_be_cut_elsewhere() -> None:
+    kept = Series("w", Kind.WEIGHTS, "weights", (point(8), point(16)), (2, 2), at_once=8)
+    assert verdict(Contract.ROUNDING, kept).verdict is Verdict.PASS
+    apart = Series("w", Kind.WEIGHTS, "weights", (point(8, 0.1),), (9, 2), at_once=8)
+    found = verdict(Contract.ROUNDING, apart)
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "random stream" in found.reason
+    assert "a multiple of 8" in found.reason
+
+
+def test_chance_in_every_run_is_not_held_to_one_pair_of_them() -> None:
+    chance = printed(point(1, 0.9, noise=0.01), point(2, 0.2, noise=0.4))
+    for contract in (Contract.ROUNDING, Contract.SHIFTED):
+        found = verdict(contract, chance)
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "does not repeat itself" in found.reason
 
 
 @pytest.mark.parametrize(

@@ -208,23 +208,62 @@ def test_loops_in_called_functions_and_recursion() -> None:
     assert loops.steps_of == {3: 3, 2: 3}
 
 
-def test_a_timed_run_takes_the_turns_of_the_counted_one() -> None:
-    text = """
-        for epoch in range(10):
-            for batch in range(4):
-                log.append((epoch, batch))
-                update()
-        """
-    scope, loops = counted(text, steps=6)
-    found = instrument({"x.py": dedent(text).encode()})
+EPOCHS = """
+    for epoch in range(10):
+        for batch in range(4):
+            log.append((epoch, batch))
+            update()
+        for check in range(30):
+            evaluate()
+    """
+
+
+def timed(loops: CountedLoops, **options: Any) -> tuple[TimedLoops, list[Any]]:
+    found = instrument({"x.py": dedent(EPOCHS).encode()})
     parents = {mark.loop: mark.parent for mark in found.marks}
-    timed = TimedLoops(parents, loops.limits, list(loops.steps_of))
-    again: Scope = {"update": lambda: None, "log": []}
-    run(found.files[0][1], timed, again)
-    timed.finish()
-    assert again["log"] == scope["log"]
-    assert len(timed.times[2]) == len(timed.ends[2]) == 6
-    assert all(end >= start for start, end in zip(timed.times[2], timed.ends[2], strict=True))
+    made = TimedLoops(parents, loops.limits, list(loops.steps_of), loops.idle, **options)
+    scope: Scope = {"update": lambda: None, "evaluate": lambda: None, "log": []}
+    run(found.files[0][1], made, scope)
+    made.finish()
+    return made, scope["log"]
+
+
+def test_a_timed_run_takes_the_turns_of_the_counted_one() -> None:
+    scope, loops = counted(EPOCHS, steps=6, idle_limit=5)
+    made, log = timed(loops)
+    assert log == scope["log"]
+    assert len(made.times[2]) == len(made.ends[2]) == 6
+    assert all(end >= start for start, end in zip(made.times[2], made.ends[2], strict=True))
+
+
+def test_a_timed_run_can_be_longer_where_loops_train() -> None:
+    _, loops = counted(EPOCHS, steps=6, idle_limit=5)
+    assert loops.limits == {1: 2, 2: 6, 3: 5}
+    made, log = timed(loops, longer=3)
+    assert log == [(step // 4, step % 4) for step in range(18)]
+    assert made.turns_of == {1: 5, 2: 18, 3: 5 + 4}
+
+
+def test_a_timed_run_can_last_for_a_time() -> None:
+    _, loops = counted(EPOCHS, steps=6)
+    _, log = timed(loops, at_least_s=30.0)
+    assert len(log) == 40
+    _, log = timed(loops, at_least_s=1e-9)
+    assert len(log) == 6
+
+
+def test_batches_that_are_made_at_once_count_each() -> None:
+    loops = CountedLoops({}, 10, 0.0, 0)
+    loops.weights_changed = lambda: True
+    seen: list[int] = []
+    loops.on_step = lambda _: seen.append(loops.step)
+    loops.begin_batch(-1)
+    while loops.batch(-1, 4):
+        pass
+    assert seen == [4, 8, 12]
+    assert (loops.steps_of, loops.limits) == ({-1: 12}, {-1: 12})
+    again = TimedLoops({}, loops.limits, [-1])
+    assert [again.batch(-1) for _ in range(12)] == [True] * 11 + [False]
 
 
 def test_traced_loops_are_not_touched() -> None:

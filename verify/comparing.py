@@ -64,6 +64,8 @@ class Series:
     counts: tuple[int, int]
     read: tuple[int, int] = (0, 0)
     """How often each version has it, where only some of these have a counterpart."""
+    at_once: int = 1
+    """Of weights: how many steps the rewritten version makes before they can be seen again."""
 
 
 @dataclass(frozen=True)
@@ -200,6 +202,7 @@ def _series(found: Mapping[str, Any]) -> Series:
         tuple(_point(one) for one in found["points"]),
         (found["counts"][0], found["counts"][1]),
         (found["read"][0], found["read"][1]),
+        found["at_once"],
     )
 
 

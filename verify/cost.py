@@ -13,7 +13,7 @@ from tfrewrite.verify.runs import Observation
 
 def most_runs(effort: Effort, promise: Promise) -> int:
     """How many runs are made at most; fewer where both versions are the same to the bit."""
-    times = len(timing.schedule(effort.runs)) if effort.timed else 0
+    times = _timed(effort) + _trial(effort)
     seeds = max(1, effort.seeds)
     tried = 1 if effort.steps is None else 0
     if promise.contract is Contract.RESAMPLED:
@@ -28,12 +28,25 @@ def foretold(run: Observation, effort: Effort, promise: Promise) -> str:
     """What is still to come after the first run, in words."""
     runs = most_runs(effort, promise) - 1
     one = run.result.elapsed_s
-    if effort.steps is None:
-        if not run.was_cut:
+    longer = 0.0
+    if not run.was_cut:
+        runs -= _trial(effort)
+        if effort.steps is None:
             runs -= 1  # it came to its own end, and is the run that counts
-        elif 0 < run.steps < STEPS:
+    else:
+        if effort.steps is None and 0 < run.steps < STEPS:
             one *= STEPS / run.steps
-    return f"at most {runs} more runs of about {_seconds(one)}: {_seconds(runs * one)}"
+        longer = effort.timed_s * (_timed(effort) + _trial(effort))
+    return f"at most {runs} more runs of about {_seconds(one)}: {_seconds(runs * one + longer)}"
+
+
+def _timed(effort: Effort) -> int:
+    return len(timing.schedule(effort.runs)) if effort.timed else 0
+
+
+def _trial(effort: Effort) -> int:
+    """Tells how many steps it takes to time one."""
+    return 1 if effort.timed and effort.timed_s else 0
 
 
 def _seconds(value: float) -> str:

@@ -32,6 +32,8 @@ UNREPEATED = 50.0
 does not repeat itself, to be more than chance: as a rule only one pair of runs tells of that."""
 LARGEST_NOISE = 1e-4
 """The part of a value that may differ between runs of the original where it is seen first."""
+NEARLY = 0.5
+"""Of a number that is drawn anew this is not to be expected."""
 FEWEST_VALUES = 3
 LARGEST_DENOMINATOR = 2_000
 
@@ -180,10 +182,13 @@ def _largest_so_far(values: Iterable[float]) -> Iterator[float]:
 def _overall(
     comparison: Comparison, compared: Sequence[Compared], promise: Promise
 ) -> tuple[Verdict, str, Divergence | None]:
+    apart = _cut_apart(comparison)
+    if apart:
+        return Verdict.INCONCLUSIVE, apart, None
     if promise.contract is not Contract.PRECISION:
         moved = _moved_at_the_start(comparison)
-        if moved:
-            return Verdict.INCONCLUSIVE, moved, None
+        if moved is not None:
+            return *moved, None
     broken = _first_divergence(comparison, compared)
     if broken is not None:
         return Verdict.FAIL, _in_words(broken), broken
@@ -204,17 +209,32 @@ def _overall(
     return Verdict.PASS, _what_passed(comparison, compared, promise), None
 
 
-def _moved_at_the_start(comparison: Comparison) -> str:
+def _cut_apart(comparison: Comparison) -> str:
+    for one in comparison.series:
+        if one.at_once > 1 and one.counts[0] != one.counts[1]:
+            return (
+                f"the rewritten version makes {one.at_once} steps at once and was not cut short "
+                f"where the original was: with --steps, ask for a multiple of {one.at_once}"
+            )
+    return ""
+
+
+def _moved_at_the_start(comparison: Comparison) -> tuple[Verdict, str] | None:
+    """Other weights come of other random numbers; a number that is nearly the same was written."""
     for one in comparison.series:
         for point in one.points:
-            if one.raw_kind == "initial" and point.distance > max(
+            if one.raw_kind != "initial" or point.distance <= max(
                 FLOOR * point.unit, NOISE_FACTOR * point.noise
             ):
-                return (
-                    f"the random stream changed: {one.name} begins with other values in the "
-                    "rewritten version"
-                )
-    return ""
+                continue
+            if point.size == 1 and point.distance < NEARLY * point.scale:
+                values = f"{point.theirs} instead of {point.ours}"
+                return Verdict.FAIL, f"{one.name} begins with {values} in the rewritten version"
+            return Verdict.INCONCLUSIVE, (
+                f"the random stream changed: {one.name} begins with other values in the "
+                "rewritten version"
+            )
+    return None
 
 
 def _does_not_repeat_itself(comparison: Comparison) -> str:

@@ -146,12 +146,27 @@ class Laboratory:
             self.watch(program, found)
         return found
 
-    def time(self, program: Program, observed: Observation, *, seed: int) -> Observation:
-        """The same run again, with nothing but a look at the clock at each step."""
+    def time(
+        self,
+        program: Program,
+        observed: Observation,
+        *,
+        seed: int,
+        longer: int = 1,
+        at_least_s: float = 0.0,
+    ) -> Observation:
+        """The same run again, with nothing but a look at the clock at each step.
+
+        Where the loops that train were cut short they have `longer` times as many turns, and go on
+        for `at_least_s` seconds.
+        """
         asked = {
             "kind": "timed",
             "seed": seed,
             "limits": observed.summary.get("limits", {}),
+            "idle": observed.summary.get("idle", []),
+            "longer": longer,
+            "at_least_s": at_least_s,
             "step_loops": [int(loop) for loop in observed.summary.get("steps_of", {})],
             "started": time.time(),
         }

@@ -13,6 +13,7 @@ WARM = 0.1
 KINDS = 1.25
 """Costs of steps that lie apart by this factor, from their lower to their upper quarter."""
 LONG = 2.0
+QUICKEST_AT_LEAST = 8
 SLOPE_POINTS = 60
 SLOPE_AT_LEAST = 8
 SLOPE_Z = 2.6
@@ -22,8 +23,8 @@ TINY_S = 1e-9
 def step_times(versions: Sequence[Version], series: Sequence[Sequence[float]]) -> tuple[float, ...]:
     """How long a steady step takes in each process, from all its steady steps.
 
-    What else a machine does makes steps longer and never shorter, so the quickest quarter tells
-    best what a step costs: on a busy machine it varied by a sixth of what the middle half did.
+    What else a machine does makes steps longer and never shorter, so the quickest of them tell best
+    what a step costs: over a second, the quickest tenth varied by half of what all steps did.
     Where steps are of several kinds, or grow, the quickest would be of one kind only.
     """
     several = any(
@@ -34,8 +35,9 @@ def step_times(versions: Sequence[Version], series: Sequence[Sequence[float]]) -
 
 
 def quickest(steps_s: Sequence[float]) -> float:
-    """The mean of the quickest quarter."""
-    return fmean(sorted(steps_s)[: max(len(steps_s) // 4, 1)])
+    """The mean of the quickest tenth, or quarter where steps are few."""
+    few = min(len(steps_s) // 4, QUICKEST_AT_LEAST)
+    return fmean(sorted(steps_s)[: max(len(steps_s) // 10, few, 1)])
 
 
 def typical(steps_s: Sequence[float]) -> float:

@@ -195,11 +195,20 @@ def compared(key, original, ours, rewritten, theirs, again, nudged):
             ours, theirs = main, other
             own_again = [record.of_main_loop(own) for record, own in zip(again, own_again)]
             own_nudged = [record.of_main_loop(own) for record, own in zip(nudged, own_nudged)]
+    at_once = 1
+    if kind == "weights" and len(ours) != len(theirs):
+        at_once = steps_at_once(theirs)
+        seen = {entry["step"] for entry in ours} & {entry["step"] for entry in theirs}
+        if ours[-1]["step"] == theirs[-1]["step"] in seen and len(seen) in (len(ours), len(theirs)):
+            ours, theirs = at(seen, ours), at(seen, theirs)
+            own_again = [at(seen, own) for own in own_again]
+            own_nudged = [at(seen, own) for own in own_nudged]
     found = {
         "kind": kind,
         "name": name,
         "counts": [len(ours), len(theirs)],
         "read": [len(one.series.get(key, ())) for one in (original, rewritten)],
+        "at_once": at_once,
         "points": [],
     }
     start = Start(key, original, rewritten, again, nudged)
@@ -213,6 +222,16 @@ def compared(key, original, ours, rewritten, theirs, again, nudged):
             point.update(start.drifts(entry, other, own_again, own_nudged, place))
         found["points"].append(point)
     return found
+
+
+def steps_at_once(entries):
+    """Keras may make several steps between two of its calls; 1 where weights were seen at each."""
+    steps = [0] + [entry["step"] for entry in entries]
+    return min(steps[place + 1] - steps[place] for place in range(len(entries)))
+
+
+def at(steps, entries):
+    return [entry for entry in entries if entry["step"] in steps]
 
 
 def same(entry, other):

@@ -31,13 +31,17 @@ def _install(model, base, loops, recorder):
     model._tfrewrite_followed = True
 
     class Follower(base):
-        """Tells the loops of every batch, and ends the training when they have enough."""
+        """Tells the loops of every batch, and ends the training when they have enough.
+
+        With `steps_per_execution` there is one beginning and one end for several batches.
+        """
 
         def on_train_batch_begin(self, batch, logs=None):
+            self._first = batch
             loops.begin_batch(LOOP)
 
         def on_train_batch_end(self, batch, logs=None):
-            if not loops.batch(LOOP):
+            if not loops.batch(LOOP, batch - self._first + 1):
                 self.model.stop_training = True
 
         # What these were called before TensorFlow 2.

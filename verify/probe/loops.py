@@ -140,6 +140,7 @@ class CountedLoops(Loops):
         self._first_step = None
         self.turns_of = {}
         self.limits = {}
+        self.idle = set()
         self.step = 0
         self.worked = False
         self.weights_changed = lambda: False
@@ -170,6 +171,8 @@ class CountedLoops(Loops):
         idles = entry.computes and 0 < self._idle_limit <= entry.idle
         if not (entry.ends or idles or self._is_spent(entry.loop)):
             return True
+        if idles:
+            self.idle.add(entry.loop)
         self.limits.setdefault(entry.loop, self.turns_of[entry.loop])
         return False
 
@@ -194,20 +197,20 @@ class CountedLoops(Loops):
             self.on_turn()
             self.on_begin()
 
-    def batch(self, loop):
-        """Such a turn has ended; whether the loop takes another."""
-        self.turns_of[loop] = self.turns_of.get(loop, 0) + 1
+    def batch(self, loop, batches=1):
+        """Such a turn, or several at once, has ended; whether the loop takes another."""
+        self.turns_of[loop] = self.turns_of.get(loop, 0) + batches
         if self.weights_changed():
-            self._count(loop)
+            self._count(loop, batches)
         if not self._is_spent(loop):
             return True
         self.limits.setdefault(loop, self.turns_of[loop])
         return False
 
-    def _count(self, loop):
-        self.step += 1
+    def _count(self, loop, steps=1):
+        self.step += steps
         self._first_step = self._first_step or time.time()
-        self._steps_of[loop] = self._steps_of.get(loop, 0) + 1
+        self._steps_of[loop] = self._steps_of.get(loop, 0) + steps
         self.on_step(loop)
         if self._is_spent(loop):
             for entry in self.stack:
@@ -222,24 +225,46 @@ class CountedLoops(Loops):
 class TimedLoops(Loops):
     """Gives every loop the turns that it had when its steps were counted, and notes the time.
 
-    `limits` says after how many turns a loop was ended, `step_loops` which loops are noted.
+    `limits` says after how many turns a loop was ended, `idle` which of them only computed, and
+    `step_loops` which loops are noted. Few quick steps tell little of the time that one takes:
+    loops that train go on for `longer` times their turns, and for `at_least_s` seconds.
     """
 
-    def __init__(self, parents, limits, step_loops):
+    def __init__(self, parents, limits, step_loops, idle=(), longer=1, at_least_s=0.0):
         Loops.__init__(self, parents)
         self._limits = limits
-        self._turns_of = {}
+        self._idle = idle
+        self._longer = longer
+        self._at_least_s = at_least_s
+        self._first_turn = None
+        self.turns_of = {}
         self.times = {loop: [] for loop in step_loops}
         self.ends = {loop: [] for loop in step_loops}
 
     def goes_on(self, entry):
-        limit = self._limits.get(entry.loop)
-        return limit is None or self._turns_of[entry.loop] < limit
+        if not (entry.ends or self._is_spent(entry.loop)):
+            return True
+        if entry.loop in self.times:
+            for around in self.stack:
+                around.ends = True
+        return False
+
+    def _is_spent(self, loop):
+        limit = self._limits.get(loop)
+        if limit is None:
+            return False
+        if loop in self._idle:
+            return self.turns_of[loop] >= limit
+        if self.turns_of[loop] < limit * self._longer:
+            return False
+        first = self._first_turn
+        return first is None or time.time() - first >= self._at_least_s
 
     def before(self, entry, began):
-        self._turns_of[entry.loop] = self._turns_of.get(entry.loop, 0) + 1
+        self.turns_of[entry.loop] = self.turns_of.get(entry.loop, 0) + 1
         times = self.times.get(entry.loop)
         if times is not None:
+            self._first_turn = self._first_turn or began
             times.append(began)
 
     def after(self, entry):
@@ -249,14 +274,14 @@ class TimedLoops(Loops):
 
     def begin_batch(self, loop):
         if loop in self.times:
+            self._first_turn = self._first_turn or time.time()
             self.times[loop].append(time.time())
 
-    def batch(self, loop):
-        self._turns_of[loop] = self._turns_of.get(loop, 0) + 1
+    def batch(self, loop, batches=1):
+        self.turns_of[loop] = self.turns_of.get(loop, 0) + batches
         if loop in self.ends:
             self.ends[loop].append(time.time())
-        limit = self._limits.get(loop)
-        return limit is None or self._turns_of[loop] < limit
+        return not self._is_spent(loop)
 
 
 class Entry(object):

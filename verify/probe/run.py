@@ -160,6 +160,7 @@ class Observed(Run):
             steps_of=self.loops.steps_of,
             turns_of=self.loops.turns_of,
             limits=self.loops.limits,
+            idle=sorted(self.loops.idle),
             graph_nodes=self.growth.graph_nodes,
             memory_mb=self.growth.memory_mb,
             retraces=self.growth.retraces(),
@@ -174,7 +175,14 @@ class Timed(Run):
     def __init__(self, asked, tree, began):
         Run.__init__(self, asked, tree, began)
         limits = {int(loop): limit for loop, limit in asked["limits"].items()}
-        self.loops = loops.TimedLoops(self.parents, limits, asked["step_loops"])
+        self.loops = loops.TimedLoops(
+            self.parents,
+            limits,
+            asked["step_loops"],
+            set(asked["idle"]),
+            asked["longer"],
+            asked["at_least_s"],
+        )
         self.watch(self.loops)
 
     def install(self, parts):
@@ -193,7 +201,12 @@ class Timed(Run):
 
     def summary(self):
         found = Run.summary(self)
-        found.update(began=self.began, times=self.loops.times, ends=self.loops.ends)
+        found.update(
+            began=self.began,
+            times=self.loops.times,
+            ends=self.loops.ends,
+            turns_of=self.loops.turns_of,
+        )
         return found
 
 
