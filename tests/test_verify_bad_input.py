@@ -25,7 +25,7 @@ import pytest
 from tfrewrite.options import Options
 from tfrewrite.verify import settings
 from tfrewrite.verify.model import Kind, Verdict, Verification
-from tfrewrite.verify.runs import Conditions
+from tfrewrite.verify.runs import PROBE, Conditions
 from tfrewrite.verifying import VerifyOptions, VerifySession, rendered
 
 pytestmark = pytest.mark.tensorflow
@@ -578,6 +578,62 @@ def test_a_rewritten_version_that_does_worse_fails(
     assert found.verdict is Verdict.FAIL
     assert reason in found.reason
     assert "do not use the rewritten version" in found.advice
+
+
+ELSEWHERE = """
+import os
+path = {path!r}
+print("seen", os.path.exists(path))
+with open(path, "a") as file:
+    file.write("0.5")
+print("now", os.path.getsize(path))
+"""
+
+
+@pytest.fixture
+def shielded(tf1_python: Path, tmp_path: Path) -> None:
+    for name in ("room", "record"):
+        (tmp_path / name).mkdir()
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from probe import shield\n"
+        "print(shield.raise_shield(sys.argv[2], sys.argv[3]))"
+    )
+    folders = [PROBE.parent, tmp_path / "room", tmp_path / "record"]
+    said = subprocess.run(
+        [tf1_python, "-c", code, *folders], capture_output=True, text=True, check=True, cwd=tmp_path
+    ).stdout.strip()
+    if said:
+        pytest.skip(said)
+
+
+@pytest.mark.usefixtures("shielded")
+def test_a_script_that_writes_elsewhere_cannot(place: Place, tmp_path: Path) -> None:
+    elsewhere = Path("/var/lib") / f"{tmp_path.name}.txt"
+    try:
+        found = place.verify(ELSEWHERE.format(path=str(elsewhere)))
+    finally:
+        written = elsewhere.exists()
+        elsewhere.unlink(missing_ok=True)
+    assert not written
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "writes elsewhere" in found.reason
+    assert "Read-only" in found.reason
+    assert "another path" in found.advice
+
+
+@pytest.mark.usefixtures("shielded")
+def test_what_is_written_to_tmp_is_gone_with_the_run(place: Place) -> None:
+    with tempfile.NamedTemporaryFile("w+", dir="/tmp", prefix="tfrewrite-test") as mine:
+        mine.write("12345")
+        mine.flush()
+        found = place.verify(ELSEWHERE.format(path=mine.name))
+        assert found.verdict is Verdict.PASS, found.reason  # each run appends to what was there
+        mine.seek(0)
+        assert mine.read() == "12345"
+    other = Path("/tmp") / f"{Path(mine.name).name}-new"  # noqa: S108
+    assert place.verify(ELSEWHERE.format(path=str(other))).verdict is Verdict.PASS
+    assert not other.exists()
 
 
 def test_a_rewritten_version_that_hangs_fails(place: Place) -> None:

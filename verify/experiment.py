@@ -342,7 +342,7 @@ class Experiment:
         )
         require_success(run, of_original=True)
         turns = run.summary.get("turns_of", {})
-        return max(math.ceil(turns.get(loop, 0) / limits[loop]) for loop in cut)
+        return max(math.ceil(int(turns.get(loop, 0)) / limits[loop]) for loop in cut)
 
 
 def require_success(run: Observation, *, of_original: bool) -> None:

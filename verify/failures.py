@@ -21,6 +21,7 @@ NO_GPU = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 NO_PYTHON = re.compile(r"\bprobe: Is a directory|\bprobe: cannot (?:read|open|execute)")
+PROTECTED = re.compile(r"Read-only file system")
 MISSING_FILE = re.compile(r"FileNotFoundError: .*?No such file or directory: (.+)")
 KERAS_3 = re.compile(
     r"Argument\(s\) not recognized: \{'lr'|reset_states|unexpected keyword argument '(?:lr|decay|"
@@ -132,6 +133,12 @@ def _of_error(error: str, output: str) -> Failure:
         )
     if "EOFError" in error and "reading a line" in error:
         return Failure("asks for input, and there is none", "give what it needs by --args", output)
+    if PROTECTED.search(error):
+        advice = (
+            "a script that is verified can write in its folder, its home and /tmp only: give it "
+            "another path, by --args or in the script"
+        )
+        return Failure(f"writes elsewhere: {_line_that_says_why(error)}", advice, output)
     if MISSING_FILE.search(error):
         advice = "the data it reads must be in its folder; known data sets: --synthetic-data"
         return Failure(reason, advice, output)

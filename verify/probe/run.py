@@ -15,7 +15,7 @@ import time
 import traceback
 import types
 
-from . import growth, loops, randomness
+from . import growth, loops, randomness, shield
 
 
 def main():
@@ -25,8 +25,11 @@ def main():
     script = sys.argv[1]
     sys.argv[:] = sys.argv[1:]
     tree = os.getcwd()
+    unprotected = shield.raise_shield(os.path.dirname(tree), asked["record"])
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     run = Timed(asked, tree, began) if asked["kind"] == "timed" else Observed(asked, tree, began)
+    if unprotected:
+        run.notes.append(unprotected)
     Execution(run, script, asked).go()
 
 
