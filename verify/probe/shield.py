@@ -20,7 +20,7 @@ NOTE = "files outside of its copy were not protected from being written: %s"
 
 
 def raise_shield(room, record):
-    """From here on only these folders can be written to; returns why it could not be done, or ""."""
+    """Lets only these folders be written to from here on; returns why it could not, or nothing."""
     if not sys.platform.startswith("linux"):
         return NOTE % "only Linux can do that"
     try:
