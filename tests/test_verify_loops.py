@@ -228,6 +228,29 @@ def timed(loops: CountedLoops, **options: Any) -> tuple[TimedLoops, list[Any]]:
     return made, scope["log"]
 
 
+def test_weights_are_as_at_first_until_the_first_update() -> None:
+    """A loop that is entered after an update, in the first step, does not see them so."""
+    found = instrument({"x.py": dedent(INSIDE).encode()})
+    loops = CountedLoops({mark.loop: mark.parent for mark in found.marks}, 0, 0.0, 0)
+    weights, begun = Weights(loops), []
+
+    def begin() -> bool:
+        begun.append(weights.value)
+        return weights.value > 0
+
+    loops.weights_changed, loops.on_begin = weights.changed, begin
+    run(found.files[0][1], loops, {"update": weights.update})
+    assert begun == [1]
+
+
+INSIDE = """
+    update()
+    for step in range(3):
+        update()
+        for slot in range(2): pass
+    """
+
+
 def test_a_timed_run_takes_the_turns_of_the_counted_one() -> None:
     scope, loops = counted(EPOCHS, steps=6, idle_limit=5)
     made, log = timed(loops)

@@ -127,8 +127,9 @@ class CountedLoops(Loops):
     """Finds out which turns are steps, and ends the loops that had enough of them.
 
     `weights_changed` is asked after a turn in which something was computed, which others say by
-    setting `worked`; `on_step` hears of every step, `on_begin` of the weights before the first. A
-    loop that computes and changes nothing, as an evaluation does, ends after `idle_limit` turns.
+    setting `worked`; `on_step` hears of every step. `on_begin` notes the weights before the first
+    and tells whether there were any; in the loops inside, they may have changed already. A loop
+    that computes and changes nothing, as an evaluation does, ends after `idle_limit` turns.
     """
 
     def __init__(self, parents, limit, budget_s, idle_limit):
@@ -138,6 +139,7 @@ class CountedLoops(Loops):
         self._idle_limit = idle_limit
         self._steps_of = {}
         self._first_step = None
+        self._has_begun = False
         self.turns_of = {}
         self.limits = {}
         self.idle = set()
@@ -146,7 +148,7 @@ class CountedLoops(Loops):
         self.weights_changed = lambda: False
         self.on_step = lambda loop: None
         self.on_turn = lambda: None
-        self.on_begin = lambda: None
+        self.on_begin = lambda: True
 
     @property
     def steps_of(self):
@@ -188,14 +190,15 @@ class CountedLoops(Loops):
             place = self.stack.index(entry)
             if place:
                 self.stack[place - 1].changed = True
-            if not self.step:
-                self.on_begin()
+            if not (self.step or (place and self._has_begun)):
+                self._has_begun = self.on_begin()
 
     def begin_batch(self, loop):
         """A turn of a loop that TensorFlow runs itself begins."""
         if not self.turns_of.get(loop):
             self.on_turn()
-            self.on_begin()
+            if not self.step:
+                self._has_begun = self.on_begin()
 
     def batch(self, loop, batches=1):
         """Such a turn, or several at once, has ended; whether the loop takes another."""

@@ -61,8 +61,11 @@ class Weights(object):
         return changed
 
     def record(self, kind, loop=None):
-        for name, value, trained in self.values():
+        """Returns whether there are any."""
+        values = self.values()
+        for name, value, trained in values:
             self._recorder.value(kind, name, value, loop=loop, trained=trained)
+        return bool(values)
 
     def record_end(self, session=None):
         """The values at the end: of a session when it is closed, of all others at the very end."""
