@@ -1,0 +1,182 @@
+"""How records are held against each other: which series belong together, and how far apart."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tfrewrite.verify.runs import PROBE
+
+pytestmark = pytest.mark.tensorflow
+
+RECORD = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+from probe import compare, recording
+
+with open(sys.argv[2]) as file:
+    runs = json.load(file)
+folders = {"again": [], "nudged": []}
+for number, (role, values) in enumerate(runs):
+    folder = sys.argv[2] + ".%d" % number
+    os.mkdir(folder)
+    recorder = recording.Recorder(folder)
+    for kind, name, step, value in values:
+        recorder.now = lambda kind, step=step: step
+        loop = 1 if kind == "weights" else None
+        recorder.value(kind, name, np.array(value, np.float32), loop=loop)
+    recorder.close()
+    if role in folders:
+        folders[role].append(folder)
+    else:
+        folders[role] = folder
+with open(sys.argv[2] + ".asked", "w") as file:
+    json.dump(folders, file)
+compare.main(sys.argv[2] + ".asked", sys.argv[2] + ".answer")
+"""
+
+Value = tuple[str, str, int, Any]
+
+
+class Comparing:
+    """Compares made-up records in an interpreter that has numpy."""
+
+    def __init__(self, python: Path, folder: Path) -> None:
+        self._python = python
+        self._folder = folder
+        self._calls = 0
+
+    def __call__(
+        self, original: list[Value], rewritten: list[Value], **others: list[Value]
+    ) -> dict[str, Any]:
+        runs = [("original", original), ("rewritten", rewritten), *others.items()]
+        self._calls += 1
+        asked = self._folder / f"runs-{self._calls}.json"
+        asked.write_text(json.dumps(runs))
+        command = [str(self._python), "-c", RECORD, str(PROBE.parent), str(asked)]
+        subprocess.run(command, check=True, cwd=self._folder)
+        found: dict[str, Any] = json.loads(Path(f"{asked}.answer").read_text())
+        return found
+
+    def series(self, *runs: list[Value], **others: list[Value]) -> dict[str, Any]:
+        (found,) = [one for one in self(*runs, **others)["series"] if one["kind"] != "initial"]
+        assert isinstance(found, dict)
+        return found
+
+
+@pytest.fixture
+def comparing(tf1_python: Path, tmp_path: Path) -> Comparing:
+    return Comparing(tf1_python, tmp_path)
+
+
+def weights(*values: Any, start: int = 1, by: int = 1) -> list[Value]:
+    return [("weights", "w", start + by * place, value) for place, value in enumerate(values)]
+
+
+def fetched(name: str, *values: Any) -> list[Value]:
+    return [("fetched", name, step, value) for step, value in enumerate(values, 1)]
+
+
+def distances(series: dict[str, Any]) -> list[float]:
+    return [point["distance"] for point in series["points"]]
+
+
+def test_values_are_held_against_those_of_the_same_step(comparing: Comparing) -> None:
+    found = comparing.series(
+        weights([1.0, 2.0], [3.0, 4.0]),
+        weights([1.0, 2.0], [3.0, 4.5]),
+        again=weights([1.0, 2.0], [3.0, 4.125]),
+        nudged=weights([1.0, 2.25], [3.0, 4.0]),
+    )
+    assert distances(found) == [0.0, 0.5]
+    assert [point["identical"] for point in found["points"]] == [True, False]
+    assert [point["noise"] for point in found["points"]] == [0.0, 0.125]
+    assert [point["envelope"] for point in found["points"]] == [0.25, 0.0]
+    assert [point["scale"] for point in found["points"]] == [2.0, 4.0]
+
+
+def test_steps_that_are_made_at_once_are_held_to_the_last_of_them(comparing: Comparing) -> None:
+    found = comparing.series(weights(*range(1, 9)), weights(4.0, 8.5, start=4, by=4))
+    assert [point["step"] for point in found["points"]] == [4, 8]
+    assert distances(found) == [0.0, 0.5]
+    assert (found["counts"], found["at_once"]) == ([2, 2], 4)
+
+
+def test_steps_that_are_missing_are_counted(comparing: Comparing) -> None:
+    found = comparing.series(weights(*range(1, 9)), weights(*range(1, 6)))
+    assert (found["counts"], found["at_once"]) == ([8, 5], 1)
+    found = comparing.series(weights(*range(1, 8)), weights(4.0, 8.0, start=4, by=4))
+    assert (found["counts"], found["at_once"]) == ([7, 2], 4)
+
+
+def test_how_far_weights_come_is_told_apart(comparing: Comparing) -> None:
+    start: list[Value] = [("initial", "w", 0, [1.0, 1.0])]
+    found = comparing.series(
+        start + weights([2.0, 3.0]),
+        start + weights([2.001, 3.002]),
+        nudged=start + weights([2.0, 3.0000002]),
+    )
+    (point,) = found["points"]
+    assert point["drift"] == pytest.approx(1e-3, rel=1e-3)
+    assert point["drift_envelope"] < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [([1.0], [float("nan")]), ([1.0], [float("inf")]), ([1.0, 2.0], [1.0]), ([[1.0]], [1.0])],
+)
+def test_what_is_no_number_or_has_another_shape_is_at_no_distance(
+    comparing: Comparing, ours: Any, theirs: Any
+) -> None:
+    assert distances(comparing.series(weights(ours), weights(theirs))) == [None]
+
+
+def test_the_same_that_is_no_number_is_the_same(comparing: Comparing) -> None:
+    odd = weights([float("nan"), float("inf"), 1.0])
+    assert distances(comparing.series(odd, odd)) == [0.0]
+
+
+def test_names_that_differ_by_a_number_are_one_series(comparing: Comparing) -> None:
+    grown = [
+        ("fetched", f"Mean_{step}:0" if step else "Mean:0", step + 1, 0.5) for step in range(3)
+    ]
+    found = comparing(list(grown), fetched("Mean:0", 0.5, 0.5, 0.5))
+    (series,) = found["series"]
+    assert distances(series) == [0.0] * 3
+    assert found["only_original"] == found["only_rewritten"] == []
+
+
+def test_another_name_with_nearly_the_same_values_is_the_same(comparing: Comparing) -> None:
+    found = comparing(fetched("Mean:0", 0.5, 0.25), fetched("div:0", 0.5, 0.2500001))
+    (series,) = found["series"]
+    assert series["name"] == "Mean:0"
+    assert max(distances(series)) == pytest.approx(1e-7, rel=0.5)
+
+
+def test_another_name_with_other_values_is_another(comparing: Comparing) -> None:
+    found = comparing(fetched("Mean:0", 0.5, 0.25), fetched("div:0", 0.9, 0.1))
+    assert found["series"] == []
+    assert found["only_original"] == [["fetched", "Mean:0"]]
+    assert found["only_rewritten"] == [["fetched", "div:0"]]
+
+
+def test_what_is_read_less_often_is_held_where_it_is_read(comparing: Comparing) -> None:
+    seldom: list[Value] = [("read", "loss", step, value) for step, value in ((2, 0.2), (4, 0.5))]
+    often: list[Value] = [("read", "loss", step, 0.1 * step) for step in range(1, 5)]
+    found = comparing.series(often, seldom)
+    assert [point["step"] for point in found["points"]] == [2, 4]
+    assert distances(found) == pytest.approx([0.0, 0.1], abs=1e-6)
+    assert found["read"] == [4, 2]
+
+
+def test_of_a_large_array_all_bytes_count(comparing: Comparing) -> None:
+    large = [0.0] * 40_000
+    other = [*large[:1], 1.0, *large[2:]]
+    (point,) = comparing.series(weights(large), weights(other))["points"]
+    assert not point["identical"]
+    assert point["distance"] == 0.0  # the element is not among those that are kept
