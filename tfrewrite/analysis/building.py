@@ -1,0 +1,168 @@
+"""Which calls and operators may add ops to a graph, and which of those may draw random numbers."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.nodes import Kind, is_python
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_path, gives_data
+from tfrewrite.analysis.scopes import How
+from tfrewrite.analysis.symbols import BUILDING_NOTHING, HOLDING_NO_OPS, SESSIONS, SUMMARY_WRITERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfrewrite.analysis.classes import Classes
+    from tfrewrite.analysis.graph import Tracer
+    from tfrewrite.analysis.moves import Moves
+    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.nodes import Node
+    from tfrewrite.analysis.own_calls import OwnCalls
+    from tfrewrite.analysis.plain_values import PlainValues
+    from tfrewrite.analysis.scopes import Scopes
+    from tfrewrite.analysis.seeds import Seeds
+    from tfrewrite.analysis.sessions import Sessions
+
+_MAX_PARAMETERS = 4
+_DRAWING = frozenset({"random", "creates", "calls"})
+
+
+class Building:
+    """Questions about what a piece of the program adds to a graph."""
+
+    def __init__(
+        self,
+        scopes: Scopes,
+        names: Names,
+        classes: Classes,
+        own: OwnCalls,
+        tracer: Tracer,
+        sessions: Sessions,
+        moves: Moves,
+        plain: PlainValues,
+        seeds: Seeds,
+    ) -> None:
+        self._scopes = scopes
+        self._names = names
+        self._classes = classes
+        self._own = own
+        self._tracer = tracer
+        self._sessions = sessions
+        self._moves = moves
+        self._plain = plain
+        self._seeds = seeds
+
+    def first_draw(self, nodes: Iterable[ast.AST]) -> ast.Call | None:
+        """A call that may make a random op without a seed of its own."""
+        calls = (node for node in nodes if isinstance(node, ast.Call) and self._draws(node))
+        return min(calls, key=lambda call: call.lineno, default=None)
+
+    def first_op(self, nodes: Iterable[ast.AST]) -> ast.expr | None:
+        """A call or an operator that may make an op, or that cannot be shown to make none."""
+        found = (node for node in nodes if isinstance(node, ast.expr) and self._builds(node))
+        return min(found, key=lambda node: node.lineno, default=None)
+
+    # Random ops
+
+    def _draws(self, call: ast.Call) -> bool:
+        if self._makes_none(call):
+            return False
+        symbol = self._names.tf(call.func)
+        if symbol is not None:
+            return self._seeds.symbol_draws(symbol, call)
+        if self._names.dotted(call.func) is not None:
+            return True
+        value = self._tracer.trace(call)
+        if value.effect is None or value.kind not in (Kind.OP, Kind.OBJECT):
+            return True
+        return bool(value.effect.flags & _DRAWING)
+
+    # Any ops
+
+    def _builds(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Call():
+                return not self._makes_none(node)
+            case ast.BinOp(left=left, right=right):
+                return self._may_be_tensor(left) or self._may_be_tensor(right)
+            case ast.UnaryOp(op=operator, operand=operand):
+                return not isinstance(operator, ast.Not) and self._may_be_tensor(operand)
+            case ast.Compare(left=left, ops=operators, comparators=others):
+                asks = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
+                if all(isinstance(operator, asks) for operator in operators):
+                    return False
+                return any(map(self._may_be_tensor, (left, *others)))
+            case ast.Subscript(value=value, ctx=ast.Load()):
+                return self._may_be_tensor(value)
+        return False
+
+    def _makes_none(self, call: ast.Call) -> bool:
+        """Whether a call is known to add nothing to a graph, beside what it runs of this file."""
+        if call in self._sessions.runs or self._own.function(call) is not None:
+            return True
+        if self._classes.defined(call.func) is not None:
+            return True
+        symbol = self._names.tf(call.func)
+        if symbol is not None:
+            return symbol in SESSIONS | SUMMARY_WRITERS or symbol.startswith(BUILDING_NOTHING)
+        path = self._names.dotted(call.func)
+        if path is not None and not path.startswith("builtins."):
+            return effect_of_path(path) is not CallEffect.UNKNOWN or gives_data(path)
+        if path is not None:
+            return not any(map(self._may_be_tensor, call.args)) or path == "builtins.print"
+        if self._moves.effect(call) is not CallEffect.UNKNOWN:
+            return True
+        return isinstance(call.func, ast.Attribute) and self._method_makes_none(call.func)
+
+    def _method_makes_none(self, func: ast.Attribute) -> bool:
+        receiver = self._tracer.trace(func.value)
+        if receiver.kind is Kind.OBJECT:
+            return receiver.symbol in SESSIONS | SUMMARY_WRITERS | HOLDING_NO_OPS
+        if receiver.kind is Kind.INSTANCE and receiver.instance_of is not None:
+            return self._classes.method(receiver.instance_of, func.attr) is not None
+        if self._plain.expr(func.value):
+            return True
+        of_session = isinstance(func.value, ast.Attribute) and func.value.attr == "graph"
+        return of_session and func.attr == "finalize"
+
+    def _may_be_tensor(self, expr: ast.expr, depth: int = 0) -> bool:
+        if self._plain.expr(expr):
+            return False
+        match expr:
+            case ast.BinOp(left=left, right=right):
+                return self._may_be_tensor(left, depth) or self._may_be_tensor(right, depth)
+            case ast.UnaryOp(operand=operand):
+                return self._may_be_tensor(operand, depth)
+            case ast.Call() if expr in self._sessions.runs:
+                return False
+            case ast.Subscript(value=value):
+                return self._may_be_tensor(value, depth)
+            case ast.Name():
+                return self._name_may(expr, depth)
+        return not self._is_python(self._tracer.trace(expr))
+
+    def _name_may(self, name: ast.Name, depth: int) -> bool:
+        if self._is_python(self._tracer.trace(name)):
+            return False
+        bindings = self._scopes.bindings(name)
+        if not bindings or depth > _MAX_PARAMETERS:
+            return True
+        for binding in bindings:
+            if binding.how is How.PARAMETER and isinstance(binding.node, ast.arg):
+                given = self._own.given(binding)
+                if given is None or any(self._may_be_tensor(one, depth + 1) for one in given):
+                    return True
+            elif binding.value is None or not self._gives_data(binding.value, depth):
+                return True
+        return False
+
+    def _gives_data(self, value: ast.expr, depth: int) -> bool:
+        """Whether neither a value nor what it holds is a tensor."""
+        match value:
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return not any(self._may_be_tensor(one, depth + 1) for one in elements)
+        return not self._may_be_tensor(value, depth + 1)
+
+    def _is_python(self, value: Node) -> bool:
+        return is_python(value) and (value.kind is not Kind.CHOICE or bool(value.inputs))
