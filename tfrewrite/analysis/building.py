@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.nodes import Kind, is_python
@@ -106,9 +107,11 @@ class Building:
         symbol = self._names.tf(call.func)
         if symbol is not None:
             return symbol in SESSIONS | SUMMARY_WRITERS or symbol.startswith(BUILDING_NOTHING)
+        if any(map(self._hands_on_api, _given(call))):
+            return False
         path = self._names.dotted(call.func)
         if path is not None and not path.startswith("builtins."):
-            return effect_of_path(path) is not CallEffect.UNKNOWN or gives_data(path)
+            return self._of_no_graph(path)
         if path is not None:
             return not any(map(self._may_be_tensor, call.args)) or path == "builtins.print"
         if self._moves.effect(call) is not CallEffect.UNKNOWN:
@@ -121,7 +124,7 @@ class Building:
             return receiver.symbol in SESSIONS | SUMMARY_WRITERS | HOLDING_NO_OPS
         if receiver.kind is Kind.INSTANCE and receiver.instance_of is not None:
             return self._classes.method(receiver.instance_of, func.attr) is not None
-        if self._plain.expr(func.value):
+        if not self._may_be_tensor(func.value):
             return True
         of_session = isinstance(func.value, ast.Attribute) and func.value.attr == "graph"
         return of_session and func.attr == "finalize"
@@ -136,11 +139,37 @@ class Building:
                 return self._may_be_tensor(operand, depth)
             case ast.Call() if expr in self._sessions.runs:
                 return False
+            case ast.Call():
+                return self._call_may(expr, depth)
             case ast.Subscript(value=value):
                 return self._may_be_tensor(value, depth)
             case ast.Name():
                 return self._name_may(expr, depth)
         return not self._is_python(self._tracer.trace(expr))
+
+    def _call_may(self, call: ast.Call, depth: int) -> bool:
+        """Whether a call may give a tensor."""
+        path = self._names.dotted(call.func)
+        data = path is not None and self._of_no_graph(path)
+        if path is None and isinstance(call.func, ast.Attribute):
+            data = not self._may_be_tensor(call.func.value, depth)
+        if data and not any(self._may_be_tensor(one, depth) for one in _given(call)):
+            return False
+        return not self._is_python(self._tracer.trace(call))
+
+    def _of_no_graph(self, path: str) -> bool:
+        """Whether a library's function makes no ops, beside those of functions that it is given."""
+        root = path.partition(".")[0]
+        if root == "builtins":
+            return True
+        known = effect_of_path(path) is not CallEffect.UNKNOWN or gives_data(path)
+        return known or root in sys.stdlib_module_names
+
+    def _hands_on_api(self, argument: ast.expr) -> bool:
+        """Whether a function of TensorFlow is given to be called."""
+        if self._names.tf(argument) is None:
+            return False
+        return self._tracer.trace(argument).kind is not Kind.CONSTANT
 
     def _name_may(self, name: ast.Name, depth: int) -> bool:
         if self._is_python(self._tracer.trace(name)):
@@ -166,3 +195,7 @@ class Building:
 
     def _is_python(self, value: Node) -> bool:
         return is_python(value) and (value.kind is not Kind.CHOICE or bool(value.inputs))
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
