@@ -70,8 +70,8 @@ class Afterwards:
             if parent is not None and parent is not cls:
                 yield from self._magic(parent)
 
-    def returns_to(self, function: ast.AST) -> list[ast.stmt] | None:
-        """The statements in which a function is called; None where not all of them are seen."""
+    def returns_to(self, function: ast.AST) -> list[ast.Call] | None:
+        """The calls of a function; None where not all of them are seen."""
         if not isinstance(function, _FUNCTIONS):
             return None
         starts = [call for call in self._source.all(ast.Call) if self._is_start(call, function)]
@@ -80,7 +80,7 @@ class Afterwards:
             if all(any(use in ast.walk(start) for start in starts) for use in uses):
                 return []  # `tf.app.run` ends the program
         calls = self._own.calls(function)
-        return [self._source.statement(call) for call in calls] if calls else None
+        return calls or None
 
     def _is_start(self, call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if self._names.dotted(call.func) not in ("tensorflow.app.run", "absl.app.run"):
@@ -104,11 +104,11 @@ class _Walk:
         self._reached: set[ast.AST] = set()
         self._left: set[ast.AST] = set()
         self.rest = Rest()
+        self._take(start)
         self._go_on(start)
 
     def _go_on(self, statement: ast.stmt) -> None:
-        """From the beginning of a statement to the end of its function, then to its callers."""
-        self._take(statement)
+        """From the end of a statement to the end of its function, then to its callers."""
         while True:
             block, index = self._source.position(statement)
             for later in block[index + 1 :]:
@@ -130,14 +130,17 @@ class _Walk:
         if function in self._left:
             return
         self._left.add(function)
-        statements = self._afterwards.returns_to(function)
-        if statements is None:
+        calls = self._afterwards.returns_to(function)
+        if calls is None:
             name = getattr(function, "name", "")
             self.rest.unseen = self.rest.unseen or f"who calls `{name}` is not all seen"
             for statement in self._source.tree.body:
                 self._take(statement)
             return
-        for statement in statements:
+        for call in calls:
+            statement = self._source.statement(call)
+            if getattr(statement, "value", None) is not call:
+                self._take(statement)  # there is more in it than the call
             self._go_on(statement)
 
     def _take(self, node: ast.AST) -> None:

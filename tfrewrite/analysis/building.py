@@ -59,9 +59,11 @@ class Building:
         calls = (node for node in nodes if isinstance(node, ast.Call) and self._draws(node))
         return min(calls, key=lambda call: call.lineno, default=None)
 
-    def first_op(self, nodes: Iterable[ast.AST]) -> ast.expr | None:
+    def first_op(self, nodes: Iterable[ast.AST]) -> ast.expr | ast.stmt | None:
         """A call or an operator that may make an op, or that cannot be shown to make none."""
-        found = (node for node in nodes if isinstance(node, ast.expr) and self._builds(node))
+        found = (
+            node for node in nodes if isinstance(node, (ast.expr, ast.stmt)) and self._builds(node)
+        )
         return min(found, key=lambda node: node.lineno, default=None)
 
     # Random ops
@@ -81,12 +83,21 @@ class Building:
 
     # Any ops
 
-    def _builds(self, node: ast.expr) -> bool:
+    def _builds(self, node: ast.expr | ast.stmt) -> bool:
         match node:
             case ast.Call():
-                return not self._makes_none(node)
-            case ast.BinOp(left=left, right=right):
-                return self._may_be_tensor(left) or self._may_be_tensor(right)
+                return not self._makes_none(node) or self._operates(node)
+            case ast.AugAssign(target=target, value=value):
+                return self._may_be_tensor(target) or self._may_be_tensor(value)
+            case ast.Import() | ast.ImportFrom():
+                modules = [alias.name for alias in node.names]
+                if isinstance(node, ast.ImportFrom):
+                    modules = ["." * node.level + (node.module or "")]
+                return not all(
+                    self._of_no_graph(one) or one.startswith("tensorflow") for one in modules
+                )
+            case ast.BinOp():
+                return self._may_be_tensor(node)
             case ast.UnaryOp(op=operator, operand=operand):
                 return not isinstance(operator, ast.Not) and self._may_be_tensor(operand)
             case ast.Compare(left=left, ops=operators, comparators=others):
@@ -97,6 +108,18 @@ class Building:
             case ast.Subscript(value=value, ctx=ast.Load()):
                 return self._may_be_tensor(value)
         return False
+
+    def _operates(self, call: ast.Call) -> bool:
+        """Whether a call of Python's may use the operators of a tensor that it is given."""
+        if call in self._sessions.runs or self._own.function(call) is not None:
+            return False
+        path = self._names.dotted(call.func)
+        if path is None and isinstance(call.func, ast.Attribute):
+            if self._tracer.trace(call.func.value).kind in (Kind.OBJECT, Kind.INSTANCE):
+                return False
+        elif path is None or path == "builtins.print" or self._names.tf(call.func) is not None:
+            return False
+        return any(map(self._may_be_tensor, _given(call)))
 
     def _makes_none(self, call: ast.Call) -> bool:
         """Whether a call is known to add nothing to a graph, beside what it runs of this file."""
@@ -110,10 +133,8 @@ class Building:
         if any(map(self._hands_on_api, _given(call))):
             return False
         path = self._names.dotted(call.func)
-        if path is not None and not path.startswith("builtins."):
-            return self._of_no_graph(path)
         if path is not None:
-            return not any(map(self._may_be_tensor, call.args)) or path == "builtins.print"
+            return self._of_no_graph(path)
         if self._moves.effect(call) is not CallEffect.UNKNOWN:
             return True
         return isinstance(call.func, ast.Attribute) and self._method_makes_none(call.func)
@@ -130,19 +151,30 @@ class Building:
         return of_session and func.attr == "finalize"
 
     def _may_be_tensor(self, expr: ast.expr, depth: int = 0) -> bool:
+        """Whether a value may be a tensor, or hold one."""
+        match expr:
+            case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str())):
+                return False
+            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.Subscript() | ast.Starred():
+                parts = _operands(expr)
+            case ast.Tuple() | ast.List() | ast.Set() | ast.Dict():
+                parts = _operands(expr)
+            case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
+                parts = [element]
+            case _:
+                return self._one_may(expr, depth)
+        return any(self._may_be_tensor(part, depth) for part in parts)
+
+    def _one_may(self, expr: ast.expr, depth: int) -> bool:
+        if _holds_tensor(self._tracer.trace(expr)):
+            return True
         if self._plain.expr(expr):
             return False
         match expr:
-            case ast.BinOp(left=left, right=right):
-                return self._may_be_tensor(left, depth) or self._may_be_tensor(right, depth)
-            case ast.UnaryOp(operand=operand):
-                return self._may_be_tensor(operand, depth)
             case ast.Call() if expr in self._sessions.runs:
                 return False
             case ast.Call():
                 return self._call_may(expr, depth)
-            case ast.Subscript(value=value):
-                return self._may_be_tensor(value, depth)
             case ast.Name():
                 return self._name_may(expr, depth)
         return not self._is_python(self._tracer.trace(expr))
@@ -195,6 +227,27 @@ class Building:
 
     def _is_python(self, value: Node) -> bool:
         return is_python(value) and (value.kind is not Kind.CHOICE or bool(value.inputs))
+
+
+def _holds_tensor(value: Node) -> bool:
+    """Whether a value is a tensor or a container with one in it, as far as that is seen."""
+    seen: set[Node] = set()
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if node.kind in (Kind.OP, Kind.VARIABLE, Kind.ELEMENT):
+            return True
+        if node.kind in (Kind.STRUCTURE, Kind.CHOICE) and node not in seen:
+            seen.add(node)
+            stack.extend(node.values)
+    return False
+
+
+def _operands(expr: ast.expr) -> list[ast.expr]:
+    """The values that an operator takes, or a container holds."""
+    if isinstance(expr, ast.Subscript):
+        return [expr.value]
+    return [part for part in ast.iter_child_nodes(expr) if isinstance(part, ast.expr)]
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
