@@ -134,6 +134,21 @@ test_refused = bench(
         shapes=TOP,
     ),
     refuses(
+        "what a model of Keras computes when it is asked",
+        script(
+            """
+            class Model(tf.keras.Model):
+                pass
+
+            model = Model()
+            for step in range(10):
+                sess.run(model.losses)
+            """
+        ),
+        reason="builds-ops",
+        shapes=("crlf", "tabs"),
+    ),
+    refuses(
         "a Saver made afterwards",
         script(
             """

@@ -107,7 +107,16 @@ class Building:
                 return any(map(self._may_be_tensor, (left, *others)))
             case ast.Subscript(value=value, ctx=ast.Load()):
                 return self._may_be_tensor(value)
+            case ast.Attribute(value=value, ctx=ast.Load()):
+                return self._may_be_computed(value)
         return False
+
+    def _may_be_computed(self, owner: ast.expr) -> bool:
+        """Whether reading an attribute may run code that is not in this file: Keras' `losses`."""
+        value = self._tracer.trace(owner)
+        if value.kind is Kind.INSTANCE and value.instance_of is not None:
+            return self._classes.family(value.instance_of) is None
+        return value.kind is Kind.OBJECT and value.symbol.startswith("keras.")
 
     def _operates(self, call: ast.Call) -> bool:
         """Whether a call of Python's may use the operators of a tensor that it is given."""
