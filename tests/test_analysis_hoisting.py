@@ -85,7 +85,7 @@ def test_an_attribute_that_the_constructor_sets_once_is_there() -> None:
         ("for b in c:\n    a = 1\n    while d:\n        f(a)  # here\n", 3, False),
         ("if d:\n    a = 1\nelse:\n    a = 2\nwhile c:\n    f(a)  # here\n", 5, True),
         ("with open(p) as q:\n    a = 1\nwhile c:\n    f(a)  # here\n", 3, True),
-        ("def g(a):\n    while c:\n        try:\n            f(a)  # here\n        finally: b\n", 2, True),
+        ("def g(a):\n while c:\n  try:\n   f(a)  # here\n  finally:\n   b\n", 2, True),
         ("a = 1\nfor b in c:\n    with d:\n        while e:\n            f(a)  # here\n", 4, False),
         ("a = 1\ndef g():\n    while c:\n        f(a)  # here\n", 3, True),
     ],
