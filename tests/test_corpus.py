@@ -42,6 +42,8 @@ class Case:
     contracts: tuple[str, ...]
     refusals: tuple[str, ...]
     steps: int
+    request: tuple[str, ...] = ()
+    """Rules that are asked for by their code, beside those that are made by default."""
 
     @property
     def folder(self) -> Path:
@@ -56,6 +58,7 @@ def load(folder: Path) -> Case:
     settings: dict[str, Any] = tomllib.loads((folder / "case.toml").read_text())
     lists = ("tensorflow", "rules", "contracts", "refusals")
     settings |= {key: tuple(settings[key]) for key in lists}
+    settings["request"] = tuple(settings.get("request", ()))
     return Case(name=folder.name, **settings)
 
 
@@ -65,7 +68,8 @@ RUNS = [(case, version) for case in CASES for version in case.tensorflow]
 
 def rewrite(case: Case) -> Outcome:
     text = (case.folder / "original.py").read_text()
-    return rewrite_text(text, all_rules(), path="original.py")
+    rules = [one for one in all_rules() if not one.on_request or one.code in case.request]
+    return rewrite_text(text, rules, path="original.py")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -298,3 +298,12 @@ def _names(text: str) -> list[ast.Name]:
 
 def _span(node: ast.expr | ast.stmt) -> Span:
     return Span(node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
+
+
+def test_the_comments_of_a_statement_that_moves_stand_above_it_at_its_new_place() -> None:
+    text = "b = c\n# The loop.\nfor a in b:\n    # The value.\n    x = f()  # made here\n    g(x)\n"
+    place = span_of(text, text[text.index("for") :].rstrip())
+    moved = RemoveStatement(span_of(text, "x = f()"), place, moved=True)
+    assert edited(text, InsertBefore(place, "x = f()"), moved) == (
+        "b = c\n# The value.\n# made here\nx = f()\n# The loop.\nfor a in b:\n    g(x)\n"
+    )

@@ -197,6 +197,10 @@ def _hand_over(
         target = heirs[heir]
     else:
         raise EditError("the comments of a removed statement have nowhere to go", edit)
+    plan.on_the_way.update(places.statements[target].ancestors)
+    work = plan.statements.get(places.statements[target].node)
+    if edit.moved and work is not None and work.inserts:
+        work.inserts[-1] = work.inserts[-1].under(comments)
+        return
     lists = plan.comments_before if edit.span < target else plan.comments_after
     lists[heir].extend(comments)
-    plan.on_the_way.update(places.statements[target].ancestors)

@@ -30,10 +30,14 @@ class ReplaceExpression:
 
 @dataclass(frozen=True)
 class RemoveStatement:
-    """Takes a statement out; its comments go above the statement at `comments_to`."""
+    """Takes a statement out; its comments go above the statement at `comments_to`.
+
+    With `moved` the statement is one that is inserted there, and its comments go above that.
+    """
 
     span: Span
     comments_to: Span
+    moved: bool = False
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,13 @@ class Snippet:
     statements: tuple[cst.SimpleStatementLine | cst.BaseCompoundStatement, ...]
     footer: tuple[cst.EmptyLine, ...]
 
+    def under(self, comments: Sequence[str]) -> Snippet:
+        """The same statements below comments."""
+        first, *rest = self.statements
+        above = [cst.EmptyLine(comment=cst.Comment(comment)) for comment in comments]
+        first = first.with_changes(leading_lines=[*first.leading_lines, *above])
+        return Snippet((first, *rest), self.footer)
+
     def as_one_simple_line(self) -> cst.SimpleStatementLine | None:
         """The only line, where it can stand beside others after a semicolon."""
         if len(self.statements) != 1 or self.footer:

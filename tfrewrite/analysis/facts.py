@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfrewrite.analysis.afterwards import Afterwards
+from tfrewrite.analysis.building import Building
 from tfrewrite.analysis.captured import Captured
 from tfrewrite.analysis.catching import Catching
 from tfrewrite.analysis.changed_sources import ChangedSources
@@ -16,10 +18,13 @@ from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
+from tfrewrite.analysis.graph_readers import GraphReaders
+from tfrewrite.analysis.hoisting import Hoisting
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.next_elements import NextElements
 from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.pipelines import Pipelines
@@ -215,3 +220,49 @@ class Facts:
     def seeds(self) -> Seeds:
         """Where the draws of random ops come from."""
         return Seeds(self.source, self.names, self.own_calls, self.target_tf)
+
+    @cached_property
+    def hoisting(self) -> Hoisting:
+        """The way out of loops."""
+        return Hoisting(
+            self.source, self.scopes, self.flow, self.classes, self.managers, self.own_calls
+        )
+
+    @cached_property
+    def afterwards(self) -> Afterwards:
+        """What may still be done from a statement on."""
+        return Afterwards(self.source, self.scopes, self.names, self.classes, self.own_calls)
+
+    @cached_property
+    def building(self) -> Building:
+        """What adds ops to a graph."""
+        return Building(
+            self.scopes,
+            self.names,
+            self.classes,
+            self.own_calls,
+            self.graph,
+            self.sessions,
+            self.moves,
+            self.plain_values,
+            self.seeds,
+        )
+
+    @cached_property
+    def graph_readers(self) -> GraphReaders:
+        """What looks at the ops of a graph, or closes it."""
+        return GraphReaders(self.source, self.names, self.hoisting)
+
+    @cached_property
+    def next_elements(self) -> NextElements:
+        """What is taken from iterators of a graph."""
+        return NextElements(
+            self.source,
+            self.scopes,
+            self.names,
+            self.flow,
+            self.classes,
+            self.graph,
+            self.sessions,
+            self.own_calls,
+        )

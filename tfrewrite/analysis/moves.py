@@ -238,6 +238,10 @@ class Moves:
 
     # Calls
 
+    def effect(self, call: ast.Call) -> CallEffect:
+        """What a call of ordinary Python does; `UNKNOWN` for all that is not known to be such."""
+        return self._call(call, 0)
+
     def _call(self, call: ast.Call, depth: int) -> CallEffect:
         if call in self._sessions.runs:
             return CallEffect.UNKNOWN

@@ -58,9 +58,15 @@ class Seeds:
 
         Only in a graph whose seed is set: without, the draws are others in each run anyway.
         """
+        depend = self.depend_on_ops_before
+        return depend and self._in_graph(place, consumer) and self._draws_unseeded
+
+    @property
+    def depend_on_ops_before(self) -> bool:
+        """Whether ops without a seed get one that depends on how many ops there are before them."""
         if self._target_tf is not None and self._target_tf >= _COUNTS_RANDOM_OPS_ONLY:
             return False
-        return self._in_graph(place, consumer) and self._graph_seed and self._draws_unseeded
+        return self._graph_seed
 
     def _in_graph(self, place: ast.expr, consumer: Consumer) -> bool:
         """Whether the pipeline is made in a graph, as far as it may be."""
@@ -119,7 +125,13 @@ class Seeds:
                 return isinstance(call.func, ast.Name) and self._own.function(call) is None
             known = effect_of_path(path) is not CallEffect.UNKNOWN or gives_data(path)
             return not known and not path.startswith("builtins.")
-        if symbol in _GRAPH_SEEDS or symbol.startswith(("data.", "app.", "flags.", "logging.")):
+        if symbol.startswith("data."):
+            return False
+        return self.symbol_draws(symbol, call)
+
+    def symbol_draws(self, symbol: str, call: ast.Call) -> bool:
+        """Whether a call of a TensorFlow symbol may make random ops without a seed of their own."""
+        if symbol in _GRAPH_SEEDS or symbol.startswith(("app.", "flags.", "logging.")):
             return False
         effect = effect_of(symbol)
         if effect is None or symbol.startswith(("keras.", "layers.", "contrib.")):

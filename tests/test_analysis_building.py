@@ -1,0 +1,83 @@
+"""What may add ops to a graph, and what may draw random numbers; what is not known, may."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from analysis_helpers import expression, with_graph
+
+SESSION = "sess = tf.Session()\nvalue = sess.run(loss)\n"
+
+
+def builds(text: str) -> bool:
+    found = with_graph(SESSION + text)
+    return found.building.first_op(ast.walk(expression(found))) is not None
+
+
+def draws(text: str) -> bool:
+    found = with_graph(SESSION + text)
+    return found.building.first_draw(ast.walk(expression(found))) is not None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "tf.zeros([3])", "loss * 2", "-loss", "loss < 1", "w[0]", "sum([loss, loss])",
+        "np.add(loss, 1)", "list(map(tf.square, [1.]))", "unknown(1)", "unknown.method(1)",
+        "1 + unknown", "tf.train.Saver()", "tf.global_variables_initializer()", "w.assign(value)",
+        "optimizer.minimize(loss)", "sess.run(loss + 1)", "[loss + i for i in range(3)]",
+        "lambda: tf.zeros([3])", "tf.train.import_meta_graph('m')",
+    ],
+)  # fmt: skip
+def test_what_may_make_ops(code: str) -> None:
+    assert builds(f"a = {code}  # here\n")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "sess.run(loss)", "loss.eval()", "value * 2", "value[0]", "value.tolist()",
+        "np.mean(value)",
+        "'%d' % unknown", "print(loss)", "len([1])", "max(value, 1)",
+        "tf.Session()", "tf.summary.FileWriter('logs')", "tf.logging.info('x')", "sess.close()",
+        "tf.train.latest_checkpoint('logs')", "tf.gfile.Exists('f')", "loss is None",
+        "os.path.join('a', 'b')", "hashlib.sha256(value.tobytes()).hexdigest()",
+    ],
+)  # fmt: skip
+def test_what_makes_none(code: str) -> None:
+    assert not builds(f"import os, hashlib\na = {code}  # here\n")
+
+
+def test_the_objects_of_training_make_no_ops_once_they_are_there() -> None:
+    assert not builds("saver = tf.train.Saver()\na = saver.save(sess, 'model')  # here\n")
+    assert not builds("writer = tf.summary.FileWriter('l')\na = writer.flush()  # here\n")
+
+
+def test_lists_hold_what_is_put_into_them() -> None:
+    assert builds("xs = []\nxs.append(loss)\na = sum(xs)  # here\n")
+    assert not builds("xs = []\nxs.append(value)\na = sum(xs)  # here\n")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "tf.random_normal([3])", "tf.nn.dropout(x, 0.5)", "tf.layers.dense(x, 3)", "unknown(1)",
+        "unknown.method(1)", "dataset.shuffle(3)",
+        "list(map(tf.random_normal, [[3]]))", "tf.get_variable('v', [3])",
+    ],
+)  # fmt: skip
+def test_what_may_draw(code: str) -> None:
+    assert draws(f"dataset = tf.data.Dataset.range(3)\na = {code}  # here\n")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "tf.random_normal([3], seed=1)", "tf.zeros([3])", "loss * 2", "sess.run(loss)",
+        "tf.argmax(logits, 1)", "value.mean()", "print(value)", "dataset.batch(3)",
+    ],
+)  # fmt: skip
+def test_what_draws_nothing(code: str) -> None:
+    assert not draws(f"dataset = tf.data.Dataset.range(3)\na = {code}  # here\n")

@@ -1,0 +1,51 @@
+"""What notices that ops are made once and not in each turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis_helpers import marked, with_graph
+
+
+def reason(text: str) -> str:
+    found = with_graph(text)
+    obstacle = found.graph_readers.obstacle("IteratorGetNext", marked(found, "here"))
+    return obstacle.reason if obstacle else ""
+
+
+LOOP = "for i in y:  # here\n    {}\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("tf.get_default_graph().get_operations()", "graph-read"),
+        ("sess.graph.as_graph_def()", "graph-read"),
+        ("print(sess.graph.version)", "graph-read"),
+        ("graph.get_tensor_by_name('IteratorGetNext_3:0')", "graph-read"),
+        ("graph.get_tensor_by_name(name)", "graph-read"),
+        ("graph.get_operation_by_name('a')", "graph-read"),
+        ("tf.reset_default_graph()", "graph-changes"),
+        ("graph.finalize()", "graph-finalized"),
+        ("tf.executing_eagerly()", "eager-mode"),
+    ],
+)
+def test_what_would_notice(code: str, expected: str) -> None:
+    assert reason(LOOP.format(code)) == expected
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["graph.get_tensor_by_name('loss:0')", "print(tf.VERSION, tf.version.VERSION, np.version)"],
+)
+def test_what_would_not(code: str) -> None:
+    assert reason(LOOP.format(code)) == ""
+
+
+def test_what_comes_before_or_after_the_loop() -> None:
+    assert reason("tf.reset_default_graph()\n" + LOOP.format("pass")) == ""
+    assert reason("graph.finalize()\n" + LOOP.format("pass")) == "graph-finalized"
+    assert reason(LOOP.format("pass") + "graph.finalize()\n") == ""
+    assert reason("def f():\n    tf.reset_default_graph()\n" + LOOP.format("f()")) != ""
+    again = "while z:\n    for i in y:  # here\n        pass\n    graph.finalize()\n"
+    assert reason(again) == "graph-finalized"

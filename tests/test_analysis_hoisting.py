@@ -1,0 +1,116 @@
+"""The way out of loops, traps first: operands that are not there yet, or not there to stay."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from analysis_helpers import expression, facts
+from tfrewrite.analysis.hoisting import Place
+from tfrewrite.analysis.obstacle import Obstacle
+
+
+def place(text: str) -> Place | Obstacle:
+    """Where the argument of the marked statement's call can be evaluated once."""
+    found = facts(text)
+    call = expression(found)
+    assert isinstance(call, ast.Call)
+    return found.hoisting.place(call.args[0], [call.args[0]])
+
+
+def reason(text: str) -> str:
+    found = place(text)
+    assert isinstance(found, Obstacle)
+    return found.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a = 1\nf(a)  # here\n", "not-in-loop"),
+        ("for a in b:\n    f(a)  # here\n", "rebound-in-loop"),
+        ("a = 1\nwhile c:\n    f(a)  # here\n    a += 1\n", "rebound-in-loop"),
+        ("a = 1\nwhile c:\n    f(a)  # here\n    del a\n", "rebound-in-loop"),
+        ("while c:\n    a = 1\n    f(a)  # here\n", "rebound-in-loop"),
+        ("if d:\n    a = 1\nwhile c:\n    f(a)  # here\n", "operand-not-sure"),
+        ("try:\n    a = 1\nexcept E:\n    pass\nwhile c:\n    f(a)  # here\n", "operand-not-sure"),
+        ("while c:\n    f(a)  # here\na = 1\n", "operand-not-sure"),
+        ("while c:\n    f(a)  # here\n", "operand-not-sure"),
+        ("a = [1]\nwhile c:\n    f(a[0])  # here\n", "operand-not-sure"),
+        (
+            "def g():\n    global a\n    a = 1\nwhile c:\n    f(a)  # here\n",
+            "operand-not-sure",
+        ),
+        (
+            "if d:\n    a = 1\ndef g():\n    while c:\n        f(a)  # here\n",
+            "operand-not-sure",
+        ),
+        ("a = 1\nwhile c:\n    with d:\n        f(a)  # here\n", "scope-in-loop"),
+    ],
+)
+def test_what_must_stay_in_the_loop(text: str, expected: str) -> None:
+    assert reason(text) == expected
+
+
+CLASS = """
+class A:
+    def __init__(self):
+        {init}
+
+    def build(self):
+        self.a = 1
+
+    def run(self):
+        while c:
+            f(self.a)  # here
+"""
+
+
+@pytest.mark.parametrize(
+    "init", ["pass", "self.a = 2", "if d:\n            self.build()", "self.build(); self.build()"]
+)
+def test_attributes_that_may_change_or_come_too_late(init: str) -> None:
+    assert reason(CLASS.format(init=init)) == "operand-not-sure"
+
+
+def test_an_attribute_that_the_constructor_sets_once_is_there() -> None:
+    assert isinstance(place(CLASS.format(init="self.build()")), Place)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "all_loops"),
+    [
+        ("a = 1\nfor b in c:\n    while d:\n        f(a)  # here\n", 2, True),
+        ("for b in c:\n    a = 1\n    while d:\n        f(a)  # here\n", 3, False),
+        ("if d:\n    a = 1\nelse:\n    a = 2\nwhile c:\n    f(a)  # here\n", 5, True),
+        ("with open(p) as q:\n    a = 1\nwhile c:\n    f(a)  # here\n", 3, True),
+        ("def g(a):\n while c:\n  try:\n   f(a)  # here\n  finally:\n   b\n", 2, True),
+        ("a = 1\nfor b in c:\n    with d:\n        while e:\n            f(a)  # here\n", 4, False),
+        ("a = 1\ndef g():\n    while c:\n        f(a)  # here\n", 3, True),
+    ],
+)  # fmt: skip
+def test_just_before_the_outermost_loop_and_within_the_with(
+    text: str, line: int, all_loops: object
+) -> None:
+    found = place(text)
+    assert isinstance(found, Place)
+    assert (found.before.lineno, found.all_loops) == (line, all_loops)
+
+
+def test_a_list_comprehension_is_a_loop_but_not_out_of_a_lambda() -> None:
+    found = facts("a = 1\nx = [f(a) for _ in b]\ny = lambda: [f(a) for _ in b]\n")
+    inner, outer = sorted((c for c in found.source.all(ast.Call)), key=lambda c: -c.lineno)
+    assert isinstance(found.hoisting.place(inner, [inner.args[0]]), Obstacle)
+    there = found.hoisting.place(outer, [outer.args[0]])
+    assert isinstance(there, Place)
+    assert there.before.lineno == 2
+
+
+def test_what_comes_first() -> None:
+    found = facts("a = 1\nif b:\n    c = 2\nwith open(p):\n    d = 3\ne = 4\n")
+    a, _, with_, e = found.source.tree.body
+    c, d = found.source.tree.body[1].body[0], with_.body[0]  # type: ignore[attr-defined]
+    first = found.hoisting.comes_first
+    assert first(a, e) and first(a, d) and first(d, e)
+    assert not first(c, e) and not first(e, a)

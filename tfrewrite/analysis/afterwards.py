@@ -1,0 +1,161 @@
+"""What a program may still do once it has come to a certain statement."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfrewrite.analysis.classes import Classes
+    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.own_calls import OwnCalls
+    from tfrewrite.analysis.scopes import Scopes
+    from tfrewrite.analysis.source import Source
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+@dataclass(eq=False)
+class Rest:
+    """The rest of a program: all that may be evaluated from a statement on."""
+
+    nodes: list[ast.AST] = field(default_factory=list)
+    unseen: str = ""
+    """The words for what goes on outside of the file, where that may be."""
+
+
+class Afterwards:
+    """Follows a program from a statement to its end, into functions and back to their callers."""
+
+    def __init__(
+        self, source: Source, scopes: Scopes, names: Names, classes: Classes, own: OwnCalls
+    ) -> None:
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._classes = classes
+        self._own = own
+        self._known: dict[ast.stmt, Rest] = {}
+
+    def rest(self, statement: ast.stmt) -> Rest:
+        """All that may be evaluated in a statement and after it."""
+        if statement not in self._known:
+            self._known[statement] = _Walk(self, statement).rest
+        return self._known[statement]
+
+    def entered(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The functions of the file that a name or an attribute may lead into."""
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            for binding in self._scopes.bindings(node):
+                if isinstance(binding.node, _FUNCTIONS):
+                    yield binding.node
+                elif isinstance(binding.node, ast.ClassDef):
+                    yield from self._magic(binding.node)
+        elif isinstance(node, ast.Attribute):
+            for cls in self._source.all(ast.ClassDef):
+                for method in cls.body:
+                    if isinstance(method, _FUNCTIONS) and method.name == node.attr:
+                        yield method
+
+    def _magic(self, cls: ast.ClassDef) -> Iterator[ast.AST]:
+        yield from (
+            one for one in cls.body if isinstance(one, _FUNCTIONS) and one.name.startswith("__")
+        )
+        for base in cls.bases:
+            parent = self._classes.defined(base)
+            if parent is not None and parent is not cls:
+                yield from self._magic(parent)
+
+    def returns_to(self, function: ast.AST) -> list[ast.Call] | None:
+        """The calls of a function; None where not all of them are seen."""
+        if not isinstance(function, _FUNCTIONS):
+            return None
+        starts = [call for call in self._source.all(ast.Call) if self._is_start(call, function)]
+        if starts:
+            uses = self._uses(function)
+            if all(any(use in ast.walk(start) for start in starts) for use in uses):
+                return []  # `tf.app.run` ends the program
+        calls = self._own.calls(function)
+        return calls or None
+
+    def _is_start(self, call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        if self._names.dotted(call.func) not in ("tensorflow.app.run", "absl.app.run"):
+            return False
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        named = any(self._own.named(argument) is function for argument in given)
+        return named or (not given and function.name == "main")
+
+    def _uses(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.Name]:
+        return [
+            name
+            for name in self._source.all(ast.Name)
+            if name.id == function.name and self._own.named(name) is function
+        ]
+
+
+class _Walk:
+    def __init__(self, afterwards: Afterwards, start: ast.stmt) -> None:
+        self._afterwards = afterwards
+        self._source = afterwards._source
+        self._reached: set[ast.AST] = set()
+        self._left: set[ast.AST] = set()
+        self.rest = Rest()
+        self._take(start)
+        self._go_on(start)
+
+    def _go_on(self, statement: ast.stmt) -> None:
+        """From the end of a statement to the end of its function, then to its callers."""
+        while True:
+            block, index = self._source.position(statement)
+            for later in block[index + 1 :]:
+                self._take(later)
+            owner = self._source.parent(statement)
+            while owner is not None and not isinstance(owner, (ast.stmt, ast.Module)):
+                owner = self._source.parent(owner)  # a handler, a match case
+            if isinstance(owner, _FUNCTIONS):
+                self._leave(owner)
+                return
+            if owner is None or isinstance(owner, ast.Module):
+                return
+            assert isinstance(owner, ast.stmt)
+            if isinstance(owner, (*_LOOPS, ast.Try)) or type(owner).__name__ == "TryStar":
+                self._take(owner)
+            statement = owner
+
+    def _leave(self, function: ast.AST) -> None:
+        if function in self._left:
+            return
+        self._left.add(function)
+        calls = self._afterwards.returns_to(function)
+        if calls is None:
+            name = getattr(function, "name", "")
+            self.rest.unseen = self.rest.unseen or f"who calls `{name}` is not all seen"
+            for statement in self._source.tree.body:
+                self._take(statement)
+            return
+        for call in calls:
+            statement = self._source.statement(call)
+            if getattr(statement, "value", None) is not call:
+                self._take(statement)  # there is more in it than the call
+            self._go_on(statement)
+
+    def _take(self, node: ast.AST) -> None:
+        stack = [node]
+        while stack:
+            current = stack.pop()
+            if current in self._reached:
+                continue
+            self._reached.add(current)
+            self.rest.nodes.append(current)
+            if isinstance(current, _FUNCTIONS):
+                stack += current.decorator_list
+                stack += current.args.defaults
+                stack += [default for default in current.args.kw_defaults if default]
+            else:
+                stack += self._source.children(current)
+            for function in self._afterwards.entered(current):
+                stack += getattr(function, "body", [])

@@ -1,0 +1,263 @@
+"""Which calls and operators may add ops to a graph, and which of those may draw random numbers."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.nodes import Kind, is_python
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_path, gives_data
+from tfrewrite.analysis.scopes import How
+from tfrewrite.analysis.symbols import BUILDING_NOTHING, HOLDING_NO_OPS, SESSIONS, SUMMARY_WRITERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfrewrite.analysis.classes import Classes
+    from tfrewrite.analysis.graph import Tracer
+    from tfrewrite.analysis.moves import Moves
+    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.nodes import Node
+    from tfrewrite.analysis.own_calls import OwnCalls
+    from tfrewrite.analysis.plain_values import PlainValues
+    from tfrewrite.analysis.scopes import Scopes
+    from tfrewrite.analysis.seeds import Seeds
+    from tfrewrite.analysis.sessions import Sessions
+
+_MAX_PARAMETERS = 4
+_DRAWING = frozenset({"random", "creates", "calls"})
+
+
+class Building:
+    """Questions about what a piece of the program adds to a graph."""
+
+    def __init__(
+        self,
+        scopes: Scopes,
+        names: Names,
+        classes: Classes,
+        own: OwnCalls,
+        tracer: Tracer,
+        sessions: Sessions,
+        moves: Moves,
+        plain: PlainValues,
+        seeds: Seeds,
+    ) -> None:
+        self._scopes = scopes
+        self._names = names
+        self._classes = classes
+        self._own = own
+        self._tracer = tracer
+        self._sessions = sessions
+        self._moves = moves
+        self._plain = plain
+        self._seeds = seeds
+
+    def first_draw(self, nodes: Iterable[ast.AST]) -> ast.Call | None:
+        """A call that may make a random op without a seed of its own."""
+        calls = (node for node in nodes if isinstance(node, ast.Call) and self._draws(node))
+        return min(calls, key=lambda call: call.lineno, default=None)
+
+    def first_op(self, nodes: Iterable[ast.AST]) -> ast.expr | ast.stmt | None:
+        """A call or an operator that may make an op, or that cannot be shown to make none."""
+        found = (
+            node for node in nodes if isinstance(node, (ast.expr, ast.stmt)) and self._builds(node)
+        )
+        return min(found, key=lambda node: node.lineno, default=None)
+
+    # Random ops
+
+    def _draws(self, call: ast.Call) -> bool:
+        if self._makes_none(call):
+            return False
+        symbol = self._names.tf(call.func)
+        if symbol is not None:
+            return self._seeds.symbol_draws(symbol, call)
+        if self._names.dotted(call.func) is not None:
+            return True
+        value = self._tracer.trace(call)
+        if value.effect is None or value.kind not in (Kind.OP, Kind.OBJECT):
+            return True
+        return bool(value.effect.flags & _DRAWING)
+
+    # Any ops
+
+    def _builds(self, node: ast.expr | ast.stmt) -> bool:
+        match node:
+            case ast.Call():
+                return not self._makes_none(node) or self._operates(node)
+            case ast.AugAssign(target=target, value=value):
+                return self._may_be_tensor(target) or self._may_be_tensor(value)
+            case ast.Import() | ast.ImportFrom():
+                modules = [alias.name for alias in node.names]
+                if isinstance(node, ast.ImportFrom):
+                    modules = ["." * node.level + (node.module or "")]
+                return not all(
+                    self._of_no_graph(one) or one.startswith("tensorflow") for one in modules
+                )
+            case ast.BinOp():
+                return self._may_be_tensor(node)
+            case ast.UnaryOp(op=operator, operand=operand):
+                return not isinstance(operator, ast.Not) and self._may_be_tensor(operand)
+            case ast.Compare(left=left, ops=operators, comparators=others):
+                asks = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
+                if all(isinstance(operator, asks) for operator in operators):
+                    return False
+                return any(map(self._may_be_tensor, (left, *others)))
+            case ast.Subscript(value=value, ctx=ast.Load()):
+                return self._may_be_tensor(value)
+            case ast.Attribute(value=value, ctx=ast.Load()):
+                return self._may_be_computed(value)
+        return False
+
+    def _may_be_computed(self, owner: ast.expr) -> bool:
+        """Whether reading an attribute may run code that is not in this file: Keras' `losses`."""
+        value = self._tracer.trace(owner)
+        if value.kind is Kind.INSTANCE and value.instance_of is not None:
+            return self._classes.family(value.instance_of) is None
+        return value.kind is Kind.OBJECT and value.symbol.startswith("keras.")
+
+    def _operates(self, call: ast.Call) -> bool:
+        """Whether a call of Python's may use the operators of a tensor that it is given."""
+        if call in self._sessions.runs or self._own.function(call) is not None:
+            return False
+        path = self._names.dotted(call.func)
+        if path is None and isinstance(call.func, ast.Attribute):
+            if self._tracer.trace(call.func.value).kind in (Kind.OBJECT, Kind.INSTANCE):
+                return False
+        elif path is None or path == "builtins.print" or self._names.tf(call.func) is not None:
+            return False
+        return any(map(self._may_be_tensor, _given(call)))
+
+    def _makes_none(self, call: ast.Call) -> bool:
+        """Whether a call is known to add nothing to a graph, beside what it runs of this file."""
+        if call in self._sessions.runs or self._own.function(call) is not None:
+            return True
+        if self._classes.defined(call.func) is not None:
+            return True
+        symbol = self._names.tf(call.func)
+        if symbol is not None:
+            return symbol in SESSIONS | SUMMARY_WRITERS or symbol.startswith(BUILDING_NOTHING)
+        if any(map(self._hands_on_api, _given(call))):
+            return False
+        path = self._names.dotted(call.func)
+        if path is not None:
+            return self._of_no_graph(path)
+        if self._moves.effect(call) is not CallEffect.UNKNOWN:
+            return True
+        return isinstance(call.func, ast.Attribute) and self._method_makes_none(call.func)
+
+    def _method_makes_none(self, func: ast.Attribute) -> bool:
+        receiver = self._tracer.trace(func.value)
+        if receiver.kind is Kind.OBJECT:
+            return receiver.symbol in SESSIONS | SUMMARY_WRITERS | HOLDING_NO_OPS
+        if receiver.kind is Kind.INSTANCE and receiver.instance_of is not None:
+            return self._classes.method(receiver.instance_of, func.attr) is not None
+        if not self._may_be_tensor(func.value):
+            return True
+        of_session = isinstance(func.value, ast.Attribute) and func.value.attr == "graph"
+        return of_session and func.attr == "finalize"
+
+    def _may_be_tensor(self, expr: ast.expr, depth: int = 0) -> bool:
+        """Whether a value may be a tensor, or hold one."""
+        match expr:
+            case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str())):
+                return False
+            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.Subscript() | ast.Starred():
+                parts = _operands(expr)
+            case ast.Tuple() | ast.List() | ast.Set() | ast.Dict():
+                parts = _operands(expr)
+            case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
+                parts = [element]
+            case _:
+                return self._one_may(expr, depth)
+        return any(self._may_be_tensor(part, depth) for part in parts)
+
+    def _one_may(self, expr: ast.expr, depth: int) -> bool:
+        if _holds_tensor(self._tracer.trace(expr)):
+            return True
+        if self._plain.expr(expr):
+            return False
+        match expr:
+            case ast.Call() if expr in self._sessions.runs:
+                return False
+            case ast.Call():
+                return self._call_may(expr, depth)
+            case ast.Name():
+                return self._name_may(expr, depth)
+        return not self._is_python(self._tracer.trace(expr))
+
+    def _call_may(self, call: ast.Call, depth: int) -> bool:
+        """Whether a call may give a tensor."""
+        path = self._names.dotted(call.func)
+        data = path is not None and self._of_no_graph(path)
+        if path is None and isinstance(call.func, ast.Attribute):
+            data = not self._may_be_tensor(call.func.value, depth)
+        if data and not any(self._may_be_tensor(one, depth) for one in _given(call)):
+            return False
+        return not self._is_python(self._tracer.trace(call))
+
+    def _of_no_graph(self, path: str) -> bool:
+        """Whether a library's function makes no ops, beside those of functions that it is given."""
+        root = path.partition(".")[0]
+        if root == "builtins":
+            return True
+        known = effect_of_path(path) is not CallEffect.UNKNOWN or gives_data(path)
+        return known or root in sys.stdlib_module_names
+
+    def _hands_on_api(self, argument: ast.expr) -> bool:
+        """Whether a function of TensorFlow is given to be called."""
+        if self._names.tf(argument) is None:
+            return False
+        return self._tracer.trace(argument).kind is not Kind.CONSTANT
+
+    def _name_may(self, name: ast.Name, depth: int) -> bool:
+        if self._is_python(self._tracer.trace(name)):
+            return False
+        bindings = self._scopes.bindings(name)
+        if not bindings or depth > _MAX_PARAMETERS:
+            return True
+        for binding in bindings:
+            if binding.how is How.PARAMETER and isinstance(binding.node, ast.arg):
+                given = self._own.given(binding)
+                if given is None or any(self._may_be_tensor(one, depth + 1) for one in given):
+                    return True
+            elif binding.value is None or not self._gives_data(binding.value, depth):
+                return True
+        return False
+
+    def _gives_data(self, value: ast.expr, depth: int) -> bool:
+        """Whether neither a value nor what it holds is a tensor."""
+        match value:
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return not any(self._may_be_tensor(one, depth + 1) for one in elements)
+        return not self._may_be_tensor(value, depth + 1)
+
+    def _is_python(self, value: Node) -> bool:
+        return is_python(value) and (value.kind is not Kind.CHOICE or bool(value.inputs))
+
+
+def _holds_tensor(value: Node) -> bool:
+    """Whether a value is a tensor or a container with one in it, as far as that is seen."""
+    seen: set[Node] = set()
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if node.kind in (Kind.OP, Kind.VARIABLE, Kind.ELEMENT):
+            return True
+        if node.kind in (Kind.STRUCTURE, Kind.CHOICE) and node not in seen:
+            seen.add(node)
+            stack.extend(node.values)
+    return False
+
+
+def _operands(expr: ast.expr) -> list[ast.expr]:
+    """The values that an operator takes, or a container holds."""
+    if isinstance(expr, ast.Subscript):
+        return [expr.value]
+    return [part for part in ast.iter_child_nodes(expr) if isinstance(part, ast.expr)]
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]

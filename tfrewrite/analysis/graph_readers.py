@@ -1,0 +1,88 @@
+"""Code that can tell how many ops a graph has and what they are called, or that changes graphs."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.obstacle import Obstacle
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.hoisting import Hoisting
+    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.source import Source
+
+_COUNTING = frozenset(
+    "get_operations get_operation_by_name as_graph_element as_graph_def graph_def _last_id"
+    " _nodes_by_name _nodes_by_id _names_in_use unique_name export_meta_graph write_graph"
+    " import_graph_def".split()
+)
+_EAGER = frozenset(
+    "enable_eager_execution executing_eagerly enable_v2_behavior eager_mode init_scope"
+    " executing_eagerly_outside_functions run_functions_eagerly".split()
+)
+
+
+class GraphReaders:
+    """Finds what would notice that ops are fewer, or made elsewhere."""
+
+    def __init__(self, source: Source, names: Names, hoisting: Hoisting) -> None:
+        self._source = source
+        self._names = names
+        self._hoisting = hoisting
+
+    def obstacle(self, op_type: str, loop: ast.stmt) -> Obstacle | None:
+        """What would notice that ops of a type are made once before a loop instead of in it."""
+        return self._eager() or self._reading(op_type) or self._changing(loop)
+
+    def _eager(self) -> Obstacle | None:
+        for line, word in self._words():
+            if word in _EAGER:
+                message = f"`{word}` in line {line}: outside of a graph the call itself takes it"
+                return Obstacle("eager-mode", message)
+        return None
+
+    def _words(self) -> list[tuple[int, str]]:
+        words = [(node.lineno, node.attr) for node in self._source.all(ast.Attribute)]
+        words += [(node.lineno, node.id) for node in self._source.all(ast.Name)]
+        for statement in self._source.all(ast.ImportFrom):
+            words += [(statement.lineno, alias.name) for alias in statement.names]
+        return sorted(words)
+
+    def _reading(self, op_type: str) -> Obstacle | None:
+        for node in self._source.all(ast.Attribute):
+            counted = node.attr == "version" and self._names.dotted(node) is None
+            if node.attr in _COUNTING or (counted and "graph" in ast.unparse(node.value).lower()):
+                return _seen(node, "lists or counts the ops of the graph")
+        for call in self._source.all(ast.Call):
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "get_tensor_by_name":
+                given = [*call.args, *(keyword.value for keyword in call.keywords)]
+                for name in given:
+                    text = name.value if isinstance(name, ast.Constant) else None
+                    if not isinstance(text, str) or op_type in text:
+                        return _seen(call, "looks up a tensor by its name")
+        return None
+
+    def _changing(self, loop: ast.stmt) -> Obstacle | None:
+        for call in self._source.all(ast.Call):
+            name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+            if name == "reset_default_graph":
+                elsewhere = self._source.function(call) is not self._source.function(loop)
+                if elsewhere or loop in self._source.ancestors(call):
+                    message = f"line {call.lineno} changes the default graph"
+                    return Obstacle("graph-changes", message)
+            if name == "finalize" and not self._surely_after(call, loop):
+                message = f"line {call.lineno} closes the graph, and an op made later raises"
+                return Obstacle("graph-finalized", message)
+        return None
+
+    def _surely_after(self, call: ast.Call, loop: ast.stmt) -> bool:
+        same = self._source.function(call) is self._source.function(loop)
+        if not same or not self._hoisting.comes_first(loop, self._source.statement(call)):
+            return False
+        shared = set(self._hoisting.loops(loop)) & set(self._hoisting.loops(call))
+        return not shared
+
+
+def _seen(node: ast.expr, what: str) -> Obstacle:
+    return Obstacle("graph-read", f"line {node.lineno} {what}")

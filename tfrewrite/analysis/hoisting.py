@@ -1,0 +1,256 @@
+"""Where a statement goes that leaves a loop, and whether what it uses is there already.
+
+It goes just before the outermost loop in which its operands stay what they are, and no further out
+than the `with` statement that it stands in: what is made in a graph gets its name, its device and
+its control dependencies from what stands around.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfrewrite.analysis.classes import Classes, Method, Store
+    from tfrewrite.analysis.flow import Flow
+    from tfrewrite.analysis.managers import Managers
+    from tfrewrite.analysis.own_calls import OwnCalls
+    from tfrewrite.analysis.scopes import Scopes
+    from tfrewrite.analysis.source import Source
+
+_LOOPS = (ast.For, ast.While)
+_STOPS = (ast.With, ast.AsyncWith, ast.AsyncFor, ast.Match)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """The statement before which a new one goes: a loop, or what holds a comprehension."""
+
+    before: ast.stmt
+    all_loops: bool
+    """Whether that is outside of every loop of the function."""
+
+
+class Hoisting:
+    """Finds the way out of loops."""
+
+    def __init__(
+        self,
+        source: Source,
+        scopes: Scopes,
+        flow: Flow,
+        classes: Classes,
+        managers: Managers,
+        own: OwnCalls,
+    ) -> None:
+        self._source = source
+        self._scopes = scopes
+        self._flow = flow
+        self._classes = classes
+        self._managers = managers
+        self._own = own
+
+    def loops(self, node: ast.AST) -> list[ast.AST]:
+        """What evaluates a node again and again within its function, from the inside out."""
+        found: list[ast.AST] = []
+        child = node
+        for outer in self._flow.enclosing(node):
+            if _repeats(outer, child):
+                found.append(outer)
+            child = outer
+        return found
+
+    def place(self, node: ast.expr, operands: Sequence[ast.expr]) -> Place | Obstacle:
+        """Where an expression can be evaluated once for all turns of the loops around it."""
+        best: ast.AST | None = None
+        obstacle = Obstacle("not-in-loop", "no loop stands around it")
+        child: ast.AST = node
+        for outer in self._flow.enclosing(node):
+            if isinstance(outer, _STOPS) and child in getattr(outer, "body", ()):
+                line = getattr(outer, "lineno", 0)
+                message = f"it is made under line {line}, within the loop"
+                obstacle = Obstacle("scope-in-loop", message)
+                break
+            if _repeats(outer, child):
+                found = next(filter(None, (self.unsure(one, outer) for one in operands)), None)
+                if found is not None:
+                    obstacle = found
+                    break
+                best = outer
+            child = outer
+        statement = self._before_which(best) if best is not None else None
+        if statement is None:
+            return obstacle
+        return Place(statement, not self.loops(statement))
+
+    def _before_which(self, loop: ast.AST) -> ast.stmt | None:
+        """The statement that a loop is or stands in; none where that is outside of a lambda."""
+        statement = self._source.statement(loop)
+        if self._source.function(statement) is not self._source.function(loop):
+            return None
+        while isinstance(statement, ast.If) and self._source.segment(statement)[:4] == "elif":
+            outer = self._source.parent(statement)
+            assert isinstance(outer, ast.stmt)
+            statement = outer
+        return statement
+
+    def unsure(self, operand: ast.expr, loop: ast.AST) -> Obstacle | None:
+        """Why an operand may not have, just before a loop, the value that it has in each turn."""
+        match operand:
+            case ast.Constant():
+                return None
+            case ast.Name():
+                return self._name(operand, loop)
+            case ast.Attribute(value=ast.Name() as base):
+                return self._name(base, loop) or self._attribute(operand, base, loop)
+        return _not_sure(operand, "is found out anew in each turn")
+
+    # Names
+
+    def _name(self, name: ast.Name, loop: ast.AST) -> Obstacle | None:
+        everything = self._scopes.bindings(name)
+        if not everything:
+            return _not_sure(name, "is not bound in this file")
+        for binding in everything:
+            if loop is binding.node or loop in self._source.ancestors(binding.node):
+                line = getattr(binding.node, "lineno", name.lineno)
+                return Obstacle("rebound-in-loop", f"`{name.id}` gets its value in line {line}")
+            if isinstance(binding.node, ast.arg):
+                continue
+            function = self._source.function(binding.node)
+            if function is not None and function not in self._source.ancestors(name):
+                return _not_sure(name, "is set by another function")
+        home = self._scopes.of(name).owner(name.id)
+        owner = home.node if home is not None else None
+        if isinstance(owner, (*COMPREHENSIONS, ast.ClassDef)):
+            return _not_sure(name, "is a name of a comprehension or a class")
+        if any(isinstance(binding.node, ast.arg) for binding in everything):
+            return None
+        if owner is self._function_of(loop):
+            sure = any(self._before(binding, loop) for binding in everything)
+            sure = sure or self._by_every_way(everything, loop)
+        else:
+            sure = len(everything) == 1 and self._always(everything[0].node)
+        return None if sure else _not_sure(name, "may not be bound yet before the loop")
+
+    def _function_of(self, node: ast.AST) -> ast.AST:
+        return self._source.function(node) or self._source.tree
+
+    def _before(self, binding: Binding, loop: ast.AST) -> bool:
+        """Whether a binding was surely made, in the same function, when a loop begins."""
+        statement = self._source.statement(binding.node)
+        if isinstance(statement, (ast.With, *_LOOPS)) and statement is binding.node:
+            return statement in self._source.ancestors(loop)
+        return self.comes_first(statement, self._source.statement(loop))
+
+    def comes_first(self, statement: ast.stmt, later: ast.stmt) -> bool:
+        """Whether a statement has surely been reached and left when another one begins."""
+        around = [later, *self._source.ancestors(later)]
+        while True:
+            block, index = self._source.position(statement)
+            for other in block[index + 1 :]:
+                if other in around:
+                    return True
+            parent = self._source.parent(statement)
+            if not isinstance(parent, ast.With) or not self._managers.known(parent):
+                return False
+            statement = parent
+
+    def _by_every_way(self, bindings: list[Binding], loop: ast.AST) -> bool:
+        """Whether both branches of an `if` before a loop bind a name."""
+        bound = {self._source.statement(binding.node) for binding in bindings}
+        for statement in bound:
+            parent = self._source.parent(statement)
+            if isinstance(parent, ast.If) and self.comes_first(
+                parent, self._source.statement(loop)
+            ):
+                if bound & set(parent.body) and bound & set(parent.orelse):
+                    return True
+        return False
+
+    def _always(self, node: ast.AST) -> bool:
+        """Whether a statement runs each time that its function or module does, and only once."""
+        for outer in self._source.ancestors(self._source.statement(node)):
+            if isinstance(outer, (*_FUNCTIONS, ast.Module)):
+                return True
+            main = isinstance(outer, ast.If) and "__name__" in ast.unparse(outer.test)
+            if not main and not (isinstance(outer, ast.With) and self._managers.known(outer)):
+                return False
+        return False
+
+    # Attributes
+
+    def _attribute(self, expr: ast.Attribute, base: ast.Name, loop: ast.AST) -> Obstacle | None:
+        cls = self._classes.of_self(base) or self._made(base)
+        stores = self._classes.stores(cls, expr.attr) if cls is not None else None
+        if not stores or self._classes.runs_code(expr):
+            return _not_sure(expr, "is set out of sight")
+        if len(stores) > 1 or stores[0].augmented or stores[0].method is None:
+            lines = ", ".join(str(store.target.lineno) for store in stores)
+            return _not_sure(expr, f"is set in line {lines}, and not once for all")
+        store = stores[0]
+        if self._source.function(loop) is store.method:
+            statement = self._source.statement(store.target)
+            inside = loop in self._source.ancestors(store.target)
+            if not inside and self.comes_first(statement, self._source.statement(loop)):
+                return None
+        elif self._when_made(store):
+            return None
+        return _not_sure(expr, f"is set in line {store.target.lineno}, at a time that is not known")
+
+    def _made(self, name: ast.Name) -> ast.ClassDef | None:
+        """The class of the object that a name is bound to, if only to that."""
+        bindings = self._scopes.bindings(name)
+        value = bindings[0].value if len(bindings) == 1 else None
+        if not isinstance(value, ast.Call) or bindings[0].how is not How.ASSIGN:
+            return None
+        return self._classes.defined(value.func)
+
+    def _when_made(self, store: Store) -> bool:
+        """Whether an attribute is set when its object is made, and never again."""
+        method: Method | None = store.method
+        if method is None or not self._always(store.target) or method.decorator_list:
+            return False
+        for again in self._classes.reads("__init__"):
+            if not (isinstance(again.value, ast.Call) and ast.unparse(again.value.func) == "super"):
+                return False
+        if method.name == "__init__":
+            return True
+        calls = self._own.calls(method)
+        if not calls or len(calls) != 1 or not isinstance(calls[0].func, ast.Attribute):
+            return False
+        caller = self._source.function(calls[0])
+        receiver = calls[0].func.value
+        return (
+            isinstance(caller, ast.FunctionDef)
+            and caller.name == "__init__"
+            and isinstance(receiver, ast.Name)
+            and self._classes.of_self(receiver) is not None
+            and self._always(calls[0])
+            and not self.loops(calls[0])
+        )
+
+
+def _repeats(outer: ast.AST, child: ast.AST) -> bool:
+    """Whether a part of a node is evaluated once for each turn of it."""
+    match outer:
+        case ast.For(body=body):
+            return child in body
+        case ast.While(body=body, test=test):
+            return child in body or child is test
+        case ast.ListComp(elt=element) | ast.SetComp(elt=element):
+            return child is element
+        case ast.DictComp(key=key, value=value):
+            return child in (key, value)
+    return False
+
+
+def _not_sure(operand: ast.expr, why: str) -> Obstacle:
+    return Obstacle("operand-not-sure", f"`{ast.unparse(operand)}` {why}")

@@ -1,0 +1,40 @@
+"""Writes a statement in front of a loop, in place of what was evaluated in each turn of it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
+
+
+def hoisted_value(facts: Facts, value: ast.expr, before: ast.stmt, name: str) -> tuple[Edit, ...]:
+    """The value gets a name in front of a loop, and the name stands where it was."""
+    text = _on_one_line(facts, value)
+    return (
+        InsertBefore(facts.source.span(before), f"{name} = {text}"),
+        ReplaceExpression(facts.source.span(value), name),
+    )
+
+
+def hoisted_statement(facts: Facts, statement: ast.stmt, before: ast.stmt) -> tuple[Edit, ...]:
+    """The whole statement goes in front of a loop, with its comments."""
+    place = facts.source.span(before)
+    return (
+        InsertBefore(place, _on_one_line(facts, statement)),
+        RemoveStatement(facts.source.span(statement), place, moved=True),
+    )
+
+
+def on_one_line(facts: Facts, statement: ast.stmt) -> bool:
+    span = facts.source.span(statement)
+    return span.line == span.end_line
+
+
+def _on_one_line(facts: Facts, node: ast.expr | ast.stmt) -> str:
+    """The text of a node; written anew where it goes over several lines."""
+    span = facts.source.span(node)
+    return facts.source.segment(node) if span.line == span.end_line else ast.unparse(node)
