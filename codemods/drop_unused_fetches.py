@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.company import Company, acts, leaves, reads_only
+from tfrewrite.analysis.company import Company, acts, changes_nothing, leaves, reads_only
 from tfrewrite.analysis.fetches import Fetch
 from tfrewrite.analysis.nodes import Kind, Node
 from tfrewrite.analysis.obstacle import Obstacle
@@ -147,8 +147,7 @@ class _Step:
                 yield self._refusal(Obstacle("fetches-elsewhere", message))
         elif self._is_unread(target):
             value = self._value(self._run.fetches, target, unread=True)
-            company = Company((), self._fed, only_placeholders=False)
-            if not any(map(acts, value.roots)) and self._obstacle(value, company) is None:
+            if all(map(changes_nothing, value.roots)):
                 yield self._whole_run()
 
     # What is fetched
@@ -188,6 +187,9 @@ class _Step:
     # What may go
 
     def _of_a_list(self, unpacked: Unpacked, values: list[_Value]) -> Iterator[Site]:
+        if all(value.unread and all(map(changes_nothing, value.roots)) for value in values):
+            yield self._whole_run()
+            return
         stay = [value for value in values if not value.unread or any(map(acts, value.roots))]
         dropped: list[_Value] = []
         for value in values:
@@ -201,9 +203,6 @@ class _Step:
             if value.named or obstacle.reason not in _EXPECTED_OF_NAMELESS:
                 yield self._refusal(obstacle)
         if not dropped:
-            return
-        if not stay:
-            yield self._whole_run()
             return
         company = self._company(stay)
         gone = Fetch(tuple(root for value in dropped for root in value.roots))
@@ -228,7 +227,7 @@ class _Step:
         """Why a value cannot be left out, whatever the session is."""
         title = self._facts.source.segment(value.fetch)
         for root in value.roots:
-            if root.kind in (Kind.CONSTANT, Kind.STRUCTURE):
+            if root.kind in (Kind.CONSTANT, Kind.OBJECT, Kind.STRUCTURE):
                 message = f"it cannot be told which tensor `{title}` is"
                 return Obstacle("fetch-not-traced", message)
             obstacle = company.obstacle(root, title)

@@ -10,8 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from tfrewrite.analysis.fetches import Fetch
-from tfrewrite.analysis.nodes import Kind, Node, beneath, plain
+from tfrewrite.analysis.fetches import Fetch, is_harmless, is_setting
+from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, plain
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.updates import Update, read_before, run_with, surely_beneath, update_of
 
@@ -112,20 +112,17 @@ class Company:
         found = untraced(node, title)
         if found is not None:
             return found
-        if node.kind is Kind.OP and node.effect is not None:
-            flags = node.effect.flags
-            for flag, (reason, words) in _MISSED.items():
-                if flag in flags:
-                    return Obstacle(reason, f"`{title}` {words}")
-            if node.symbol.startswith("placeholder") and node.effect.op == "Placeholder":
-                if self.fed is None or node not in self.fed:
-                    message = f"`{title}` needs a placeholder, and it is not known that it is fed"
-                    return Obstacle("may-fail", message)
-            if _may_fail(node):
-                message = (
-                    f"`{title}` is made with `tf.{node.symbol}`, which may fail for some values"
-                )
-                return Obstacle("may-fail", message)
+        if node.effect is None or is_setting(node):
+            return None
+        for flag, (reason, words) in _MISSED.items():
+            if flag in node.effect.flags:
+                return Obstacle(reason, f"`{title}` {words}")
+        if node.effect.op == "Placeholder" and (self.fed is None or node not in self.fed):
+            message = f"`{title}` needs a placeholder, and it is not known that it is fed"
+            return Obstacle("may-fail", message)
+        if node.effect.returns_tensor and _may_fail(node):
+            message = f"`{title}` is made with `tf.{node.symbol}`, which may fail for some values"
+            return Obstacle("may-fail", message)
         return None
 
 
@@ -144,7 +141,7 @@ def untraced(node: Node, title: str) -> Obstacle | None:
     """Why it is not known what a value is made of."""
     if node.kind is Kind.UNKNOWN:
         return Obstacle("fetch-not-traced", f"`{title}` depends on {node.why}")
-    if node.kind in (Kind.INSTANCE, Kind.OBJECT):
+    if node.kind is Kind.INSTANCE or (node.kind is Kind.OBJECT and not is_harmless(node)):
         return Obstacle("fetch-not-traced", f"`{title}` depends on an object that is no tensor")
     return None
 
@@ -170,6 +167,12 @@ def reads_only(root: Node) -> bool:
             if found & {"host", "calls", "collections"} or _writes(found):
                 return False
     return True
+
+
+def changes_nothing(root: Node) -> bool:
+    """Whether a value is a tensor, and running it surely leaves no trace."""
+    tensor = root.kind in (Kind.OP, Kind.VARIABLE, Kind.ELEMENT, Kind.CHOICE)
+    return tensor and reads_only(root) and not flags(root) & {"random", "iterates"}
 
 
 def _reads_nothing(root: Node) -> bool:

@@ -278,13 +278,22 @@ def surely_beneath(root: Node) -> frozenset[Node]:
         if node in seen:
             continue
         seen.add(node)
-        if not node.many:
-            found.add(node)
         if node.kind is Kind.STRUCTURE and _is_complete(node):
             stack += node.values
-        elif node.kind is Kind.ELEMENT or (node.kind is Kind.OP and _uses_its_inputs(node)):
-            stack += [*node.values, *node.controls]
+        elif node.kind in (Kind.OP, Kind.VARIABLE) or _is_known_result(node):
+            if not node.many:
+                found.add(node)
+            if _uses_its_inputs(node):
+                stack += [*node.values, *node.controls]
     return frozenset(found)
+
+
+def _is_known_result(node: Node) -> bool:
+    """Whether a value is a certain one of the results of one operation, not of several."""
+    if node.kind is not Kind.ELEMENT or node.inputs[0][0] == "None":
+        return False
+    source = plain(node.values[0])
+    return source.kind is Kind.OP and source.effect is not None and source.effect.op is not None
 
 
 def _is_complete(structure: Node) -> bool:
@@ -296,8 +305,13 @@ def _is_complete(structure: Node) -> bool:
 
 def _uses_its_inputs(node: Node) -> bool:
     """Whether an operation runs all that goes into it, not just its shape or a part of it."""
-    if node.effect is None or "calls" in node.effect.flags or node.effect.callables:
+    if node.kind is Kind.ELEMENT:
+        return True
+    if node.effect is None or "calls" in node.effect.flags:
         return False
+    given = [plain(value) for key, value in node.inputs if key in node.effect.callables]
+    if any(value.kind not in (Kind.OBJECT, Kind.CONSTANT) for value in given):
+        return False  # a function of the script may use its argument or not
     return node.effect.op != "Const" and not node.symbol.endswith("_like")
 
 
