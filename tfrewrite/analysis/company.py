@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tfrewrite.analysis.fetches import Fetch, is_harmless, is_setting
-from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, plain
+from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, plain, tensors
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.updates import Update, read_before, run_with, surely_beneath, update_of
 
@@ -27,14 +27,21 @@ _NEVER_FAILING = frozenset(
     " Sigmoid Sign Sin SoftmaxCrossEntropyWithLogits Softmax Softplus Softsign Sqrt Square"
     " SquaredDifference Squeeze StopGradient Sub Sum Tanh Transpose".split()
 )
-# The op differs with the arguments, and each of those is in the list above.
-_NEVER_FAILING_SYMBOLS = frozenset(
-    "add math.add cast dtypes.cast to_float to_double concat stack"
-    " nn.sigmoid_cross_entropy_with_logits train.get_global_step"
-    " train.get_or_create_global_step".split()
+# These are made of such kernels alone; a symbol that is called like its op is that op.
+_MADE_OF_THEM = frozenset(
+    "add cast clip_by_value concat constant divide exponential_decay get_global_step"
+    " get_or_create_global_step global_norm multiply negative read_value scalar_mul"
+    " sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits"
+    " softmax_cross_entropy_with_logits_v2 stack subtract summary.merge summary.scalar to_double"
+    " to_float truediv Conv2D Dense Flatten MaxPooling2D average_pooling2d conv2d dense flatten"
+    " max_pooling2d".split()
 )
-# With whole numbers these divide by a zero and fail.
-_OF_WHOLE_NUMBERS = frozenset({"div", "math.div"})
+_MODULES = frozenset({"", "math", "nn", "layers", "summary", "train", "dtypes", "Variable"})
+# Their other inputs say where and how much, and with some tensor there they fail.
+_OF_ONE_TENSOR = frozenset(
+    "All Any ArgMax ArgMin ConcatV2 ExpandDims Max Mean Min OneHot Prod Reshape Squeeze Sum"
+    " Transpose".split()
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,12 +195,23 @@ def _writes(flags: Collection[str]) -> bool:
 
 
 def _may_fail(node: Node) -> bool:
+    """Whether an operation may fail for some values of what goes into it."""
     assert node.effect is not None
-    if node.symbol in _OF_WHOLE_NUMBERS:
+    owner, _, name = node.symbol.removesuffix(".__call__").rpartition(".")
+    op = node.effect.op or ""
+    if owner not in _MODULES:
         return True
-    if node.effect.op is None:
-        return node.symbol not in _NEVER_FAILING_SYMBOLS
-    return node.effect.op not in _NEVER_FAILING
+    if name in _MADE_OF_THEM or f"{owner}.{name}" in _MADE_OF_THEM:
+        return name == "concat" and len(tensors(node)) > 1
+    if op not in _NEVER_FAILING or not _is_called_like(name, op):
+        return True
+    return op in _OF_ONE_TENSOR and len(tensors(node)) > 1
+
+
+def _is_called_like(name: str, op: str) -> bool:
+    """Whether a function is called like an op type, and so makes this one op."""
+    plain_name = name.removeprefix("reduce_").replace("_", "").lower()
+    return plain_name in (op.lower(), op.lower().removesuffix("v2"))
 
 
 def leaves(value: Node) -> tuple[Node, ...]:
