@@ -18,8 +18,8 @@ from tfrewrite.rule import Rule
 from tfrewrite.writing.fewer_fetches import Unpacked
 
 if TYPE_CHECKING:
-    from tfrewrite.edits import Edit
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.edits import Edit
 
 
 class DropUnusedFetches(Rule):

@@ -158,8 +158,7 @@ def acts(root: Node) -> bool:
     if update_of(root) is not None or root.symbol in ("group", "no_op", "py_func"):
         return True
     return any(
-        node.effect is not None
-        and ("host" in node.effect.flags or _writes(node.effect.flags))
+        node.effect is not None and ("host" in node.effect.flags or _writes(node.effect.flags))
         for node in beneath(root)
     )
 

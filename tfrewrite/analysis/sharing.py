@@ -218,9 +218,7 @@ def fails_alone(kept: Fetch, dropped: Fetch) -> bool:
         for link in _normed_convolution(value)
     }
     if any(node.kind in (Kind.UNKNOWN, Kind.INSTANCE) for node in beneath(*kept.roots)):
-        links |= {
-            _structure(node, {}, ()) for node in beneath(*dropped.roots) if _convolves(node)
-        }
+        links |= {_structure(node, {}, ()) for node in beneath(*dropped.roots) if _convolves(node)}
         kept = Fetch(())
     used, unused = _uses(dropped), _uses(kept)
     return any(used.get(link, frozenset()) - unused.get(link, frozenset()) for link in links)
@@ -230,7 +228,8 @@ def _normed_convolution(value: Node) -> set[Node]:
     """A batch norm upon a convolution with all that is between the two; empty for anything else."""
     found = _down_to_convolution(plain(value))
     normed = any(
-        "batch_norm" in node.symbol.lower() or "batchnorm" in node.symbol.lower()
+        "batch_norm" in node.symbol.lower()
+        or "batchnorm" in node.symbol.lower()
         or _is_part_of_batch_norm(node)
         for node in found
     )

@@ -49,10 +49,12 @@ class Unread:
         owner = self._scopes.of(target).owner(target.id)
         if owner is not self._scopes.module or target.id.startswith("_"):
             return False
-        return not any(
-            isinstance(outer, ast.If) and _asks_for_main(outer.test)
-            for outer in self._source.ancestors(target)
-        )
+        inner: ast.AST = target
+        for outer in self._source.ancestors(target):
+            if isinstance(outer, ast.If) and _asks_for_main(outer.test) and inner in outer.body:
+                return False
+            inner = outer
+        return True
 
     @cached_property
     def looked_at(self) -> str:
