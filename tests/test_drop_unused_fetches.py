@@ -568,6 +568,39 @@ REWRITTEN = [
         contract="exact",
     ),
     rewrites(
+        "parentheses around some of the fetches",
+        step(f"l, c, a = sess.run([loss, (w), accuracy], {FEED})\nprint(l, c)\n"),
+        step(f"l, c = sess.run([loss, w], {FEED})\nprint(l, c)\n"),
+        contract="exact",
+    ),
+    rewrites(
+        "parentheses around some of the targets",
+        step(f"l, (c), a = sess.run([loss, w, accuracy], {FEED})\nprint(l, c)\n"),
+        step(f"(l, c) = sess.run([loss, w], {FEED})\nprint(l, c)\n"),
+        contract="exact",
+    ),
+    rewrites(
+        "a comment above the first, which goes",
+        step(f"""
+            a, l, c = sess.run([
+                # how many are right
+                accuracy,
+                # the loss
+                loss, w
+            ], {FEED})
+            print(l, c)
+        """),
+        step(f"""
+            # the loss
+            l, c = sess.run([
+                # how many are right
+                loss, w
+            ], {FEED})
+            print(l, c)
+        """),
+        contract="exact",
+    ),
+    rewrites(
         "comments stay",
         step(f"""
             # One step.

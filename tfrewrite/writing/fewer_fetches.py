@@ -51,7 +51,21 @@ def _shortened(source: Source, sequence: Sequence_, dropped: Collection[int]) ->
         tail = _tail(source.text[places[kept[-1]][1] : places[kept[-1] + 1][0]], tail)
     if len(kept) == 1 and isinstance(sequence, ast.Tuple) and "," not in tail:
         tail = f",{tail}"
-    return text + tail
+    if _has_elements(text + tail, len(kept)):
+        return text + tail
+    # A parenthesis around one element was cut in two; the elements stand without theirs.
+    left, right = ("[", "]") if isinstance(sequence, ast.List) else ("(", ")")
+    inner = ", ".join(source.segment(sequence.elts[index]) for index in kept)
+    return left + inner + ("," if left == "(" and len(kept) == 1 else "") + right
+
+
+def _has_elements(text: str, number: int) -> bool:
+    """Whether a text is a list or tuple of so many elements."""
+    try:
+        parsed = ast.parse(f"({text}\n)", mode="eval").body
+    except SyntaxError:
+        return False
+    return isinstance(parsed, (ast.List, ast.Tuple)) and len(parsed.elts) == number
 
 
 def _tail(behind: str, tail: str) -> str:
