@@ -591,9 +591,9 @@ REWRITTEN = [
             print(l, c)
         """),
         step(f"""
-            # the loss
+            # how many are right
             l, c = sess.run([
-                # how many are right
+                # the loss
                 loss, w
             ], {FEED})
             print(l, c)

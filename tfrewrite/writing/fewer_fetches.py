@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -41,11 +42,13 @@ def _shortened(source: Source, sequence: Sequence_, dropped: Collection[int]) ->
     start, end = source.offsets(sequence)
     places = [source.offsets(element) for element in sequence.elts]
     kept = [index for index in range(len(places)) if index not in dropped]
-    text = source.text[start : places[0][0]]
+    gaps = [source.text[start : places[0][0]]]  # what stands before each element
+    gaps += [source.text[one[1] : two[0]] for one, two in itertools.pairwise(places)]
+    text, last = "", -1
     for index in kept:
+        text += gaps[index] if index == last + 1 else _gap(gaps[last + 1], gaps[index])
         text += source.text[places[index][0] : places[index][1]]
-        if index != kept[-1]:
-            text += source.text[places[index][1] : places[index + 1][0]]
+        last = index
     tail = source.text[places[-1][1] : end]
     if kept[-1] + 1 < len(places):
         tail = _tail(source.text[places[kept[-1]][1] : places[kept[-1] + 1][0]], tail)
@@ -66,6 +69,18 @@ def _has_elements(text: str, number: int) -> bool:
     except SyntaxError:
         return False
     return isinstance(parsed, (ast.List, ast.Tuple)) and len(parsed.elts) == number
+
+
+def _gap(behind: str, before: str) -> str:
+    """What stands between two elements: `behind` the one, and `before` the other.
+
+    A comment on the line of an element is about that element, and so is one on the lines above.
+    """
+    line, newline, indent = behind.partition("\n")
+    if not newline:
+        return behind
+    _, own_lines, above = before.partition("\n")
+    return line + newline + (above if own_lines else indent.rpartition("\n")[2])
 
 
 def _tail(behind: str, tail: str) -> str:
