@@ -53,6 +53,7 @@ def removed(text: str, part: str, to: str) -> str:
         ("f(a, b)\n", "a", "c or d", "f(c or d, b)\n"),
         ("f(a, b)\n", "a", "c, d", "f((c, d), b)\n"),
         ("x = a, b\n", "a, b", "c", "x = c\n"),
+        ("a, b, c = x\n", "a, b, c", "a, b", "a, b = x\n"),
         ("x = (a, b)\n", "(a, b)", "[c]", "x = [c]\n"),
         ("x = ((a, b))\n", "(a, b)", "c", "x = (c)\n"),
         ("x = f((i for i in y))\n", "(i for i in y)", "z", "x = f(z)\n"),

@@ -30,7 +30,7 @@ _NEEDS_NO_PARENTHESES = (
     cst.Dict,
     cst.DictComp,
 )
-_TAKES_A_TUPLE = (cst.Assign, cst.Expr, cst.Return)
+_TAKES_A_TUPLE = (cst.AssignTarget, cst.Assign, cst.Expr, cst.Return)
 _TAKES_ANYTHING_ELSE = (
     *_TAKES_A_TUPLE,
     cst.AnnAssign,

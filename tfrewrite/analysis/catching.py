@@ -36,6 +36,10 @@ class Catching:
             return found
         return self._around_callers(statement, set())
 
+    def seen(self, statement: ast.stmt) -> str:
+        """The words for what may catch an exception of a statement, here or around a caller."""
+        return self._around(statement) or self._around_callers(statement, set())
+
     def _around_callers(self, node: ast.AST, seen: set[ast.AST]) -> str:
         function = self._source.function(node)
         if function is None or function in seen or isinstance(function, ast.Lambda):

@@ -36,6 +36,7 @@ from tfrewrite.analysis.seeds import Seeds
 from tfrewrite.analysis.sessions import Sessions
 from tfrewrite.analysis.settled import Settled
 from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.unread import Unread
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 
 
@@ -215,6 +216,11 @@ class Facts:
         return Captured(
             self.source, self.scopes, self.names, self.flow, self.classes, self.own_calls
         )
+
+    @cached_property
+    def unread(self) -> Unread:
+        """Which values get a name that nobody reads."""
+        return Unread(self.source, self.scopes, self.names, self.flow)
 
     @cached_property
     def seeds(self) -> Seeds:

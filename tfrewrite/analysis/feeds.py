@@ -6,6 +6,7 @@ import ast
 
 from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.graph import Tracer
+from tfrewrite.analysis.nodes import Node
 from tfrewrite.analysis.scopes import How, Scopes
 from tfrewrite.analysis.source import Source
 
@@ -35,6 +36,19 @@ class Feeds:
             for binding in bindings
         )
         return made and all(self._adds_placeholder(use) for use in self._scopes.uses(feed))
+
+    def fed(self, feed: ast.expr) -> frozenset[Node] | None:
+        """What a feed surely gives a value to; None where that cannot be told."""
+        if isinstance(feed, ast.Dict):
+            return frozenset(self._tracer.trace(key) for key in feed.keys if key is not None)
+        if isinstance(feed, ast.Name):
+            bindings = self._scopes.bindings(feed)
+            if len(bindings) == 1 and bindings[0].how is How.ASSIGN:
+                value = bindings[0].value
+                removing = any(not self._adds_placeholder(use) for use in self._scopes.uses(feed))
+                if isinstance(value, ast.Dict) and not removing:
+                    return self.fed(value)
+        return None
 
     def _is_placeholder(self, expr: ast.expr) -> bool:
         return self._tracer.trace(expr).symbol.startswith("placeholder")

@@ -81,7 +81,7 @@ def _trouble_beneath(root: Node, title: str) -> tuple[str, str] | None:
         if flag in found:
             return reason, f"`{title}` {words}"
     for node in beneath(root):
-        if node.kind is Kind.OBJECT and not _is_harmless(node):
+        if node.kind is Kind.OBJECT and not is_harmless(node):
             return "fetch-not-traced", f"`{title}` depends on an object of `tf.{node.symbol}`"
     if _buffer(root).symbol.startswith("placeholder"):
         return "fetch-not-traced", f"`{title}` is what is fed, and may be the fed array itself"
@@ -91,13 +91,19 @@ def _trouble_beneath(root: Node, title: str) -> tuple[str, str] | None:
 _HARMLESS = ("initializer", "regularizer", "constraint", "optimizer", "tensorshape", "dimension")
 
 
-def _is_harmless(node: Node) -> bool:
+def is_harmless(node: Node) -> bool:
     """Whether an object says how to build something, or does no more than its effect tells."""
     if node.effect is not None and node.effect.returns_tensor:
         return True  # a function that is passed on
-    if any(word in node.symbol.lower() for word in _HARMLESS):
+    if is_setting(node):
         return True
     return effect_of(f"{node.symbol}.__call__", "1") is not None
+
+
+def is_setting(node: Node) -> bool:
+    """Whether an object says how something is built or trained, and does not run with it."""
+    known = any(word in node.symbol.lower() for word in _HARMLESS)
+    return node.kind is Kind.OBJECT and known
 
 
 def _buffer(node: Node) -> Node:

@@ -203,3 +203,34 @@ def _adds(node: Node) -> bool:
         return False
     name = node.symbol.removesuffix(".__call__").rpartition(".")[2].lower()
     return node.effect.op == "BiasAdd" or name in _ADDING or "batch_norm" in name
+
+
+def fails_alone(kept: Fetch, dropped: Fetch) -> bool:
+    """Whether a run that works may fail in TensorFlow 2 without some of what it fetches.
+
+    Its graph optimizer fuses a convolution, a batch norm and an activation, for some of which
+    there is no kernel, unless somebody else uses a value between them.
+    """
+    links = {
+        _structure(link, {}, ())
+        for node in beneath(*kept.roots)
+        for value in tensors(node)
+        for link in _normed_convolution(value)
+    }
+    if any(node.kind in (Kind.UNKNOWN, Kind.INSTANCE) for node in beneath(*kept.roots)):
+        links |= {_structure(node, {}, ()) for node in beneath(*dropped.roots) if _convolves(node)}
+        kept = Fetch(())
+    used, unused = _uses(dropped), _uses(kept)
+    return any(used.get(link, frozenset()) - unused.get(link, frozenset()) for link in links)
+
+
+def _normed_convolution(value: Node) -> set[Node]:
+    """A batch norm upon a convolution with all that is between the two; empty for anything else."""
+    found = _down_to_convolution(plain(value))
+    normed = any(
+        "batch_norm" in node.symbol.lower()
+        or "batchnorm" in node.symbol.lower()
+        or _is_part_of_batch_norm(node)
+        for node in found
+    )
+    return found if normed else set()

@@ -267,3 +267,102 @@ def _reads_a_variable(node: Node) -> bool:
     if node.kind is Kind.VARIABLE:
         return True
     return node.effect is not None and bool(node.effect.flags & {"reads", "creates"})
+
+
+def surely_beneath(root: Node) -> frozenset[Node]:
+    """The values that surely are computed for a value, whatever the way that the program takes."""
+    found: set[Node] = set()
+    stack, seen = [root], set()
+    while stack:
+        node = plain(stack.pop())
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.kind is Kind.STRUCTURE and _is_complete(node):
+            stack += node.values
+        elif node.kind in (Kind.OP, Kind.VARIABLE) or _is_known_result(node):
+            if not node.many:
+                found.add(node)
+            if _uses_its_inputs(node):
+                stack += [*node.values, *node.controls]
+    return frozenset(found)
+
+
+def _is_known_result(node: Node) -> bool:
+    """Whether a value is a certain one of the results of one operation, not of several."""
+    if node.kind is not Kind.ELEMENT or node.inputs[0][0] == "None":
+        return False
+    source = plain(node.values[0])
+    return source.kind is Kind.OP and source.effect is not None and source.effect.op is not None
+
+
+def _is_complete(structure: Node) -> bool:
+    """Whether all elements of a structure are in it in any case."""
+    literal = isinstance(structure.expr, (ast.List, ast.Tuple))
+    elements = getattr(structure.expr, "elts", ())
+    return literal and len(elements) == len(structure.inputs)
+
+
+def _uses_its_inputs(node: Node) -> bool:
+    """Whether an operation runs all that goes into it, not just its shape or a part of it."""
+    if node.kind is Kind.ELEMENT:
+        return True
+    if node.effect is None or "calls" in node.effect.flags:
+        return False
+    given = [plain(value) for key, value in node.inputs if key in node.effect.callables]
+    if any(value.kind not in (Kind.OBJECT, Kind.CONSTANT) for value in given):
+        return False  # a function of the script may use its argument or not
+    return node.effect.op != "Const" and not node.symbol.endswith("_like")
+
+
+def run_with(update: Update) -> frozenset[Node]:
+    """The values that an update has to compute: those that the gradient of its loss depends on."""
+    found: set[Node] = set()
+    stack, seen = [plain(update.loss)] if _of_all_variables(update) else [], set()
+    while stack:
+        node = plain(stack.pop())
+        if node in seen or node.kind is not Kind.OP or node.effect is None or node.many:
+            continue
+        seen.add(node)
+        for key, value in node.inputs:
+            slope = node.effect.gradient.get(key, "none")
+            if slope == "none" or not _factor_kept(node, key) or not _has_trained(value):
+                continue
+            if key in node.effect.completes:
+                found |= surely_beneath(node)
+            if slope == "value":
+                found |= surely_beneath(value)
+            else:
+                stack.append(value)
+    return frozenset(found)
+
+
+def _of_all_variables(update: Update) -> bool:
+    """Whether an update is of all trainable variables, not of a choice of them."""
+    for node in beneath(update.node):
+        if node.argument("var_list") is not None:
+            return False
+        if node.symbol == "gradients":
+            to = node.argument("xs")
+            if to is None or plain(to).symbol not in _TRAINABLE or plain(to).inputs:
+                return False
+    return True
+
+
+def _has_trained(value: Node) -> bool:
+    """Whether the gradient goes through a value to a variable that surely is trained."""
+    return any(
+        _is_trained(node)
+        for node in _differentiable_from(plain(value))
+        if isinstance(node.expr, ast.Call)
+    )
+
+
+def _is_trained(node: Node) -> bool:
+    """Whether a variable, or a layer that makes some, is trainable as it is by default."""
+    assert isinstance(node.expr, ast.Call)
+    if {keyword.arg for keyword in node.expr.keywords} & {"trainable", None}:
+        return False
+    if node.kind is Kind.VARIABLE:
+        return len(node.expr.args) < (2 if node.symbol == "Variable" else 5)
+    return node.effect is not None and "creates" in node.effect.flags and _trains(node.effect)

@@ -1,0 +1,91 @@
+"""Which values get a name and are never read under it."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from tfrewrite.analysis.flow import Flow
+from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.scopes import Binding, How, Scopes
+from tfrewrite.analysis.source import Source
+
+# What is called by one of these names may look at any variable of its caller.
+_LOOKING = frozenset(
+    "breakpoint set_trace embed interact _getframe currentframe stack run_line_magic magic dir"
+    " runcall post_mortem dump_session".split()
+)
+
+
+class Unread:
+    """Follows a name from where it gets a value to everybody who may read that value."""
+
+    def __init__(self, source: Source, scopes: Scopes, names: Names, flow: Flow) -> None:
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._flow = flow
+
+    def unread(self, target: ast.Name) -> bool:
+        """Whether nothing in this file reads the value that a statement stores under a name."""
+        owner = self._scopes.of(target).owner(target.id)
+        if owner is None or isinstance(owner.node, ast.ClassDef):
+            return False  # every name there is an attribute
+        statement = self._source.statement(target)
+        bindings = owner.bindings.get(target.id, [])
+        if any(binding.how is How.AUGMENT or _deletes(binding) for binding in bindings):
+            return False
+        uses = self._scopes.uses(target)
+        if uses and all(self._source.statement(b.node) is statement for b in bindings):
+            return False  # without this binding the name would be another variable
+        return not any(
+            self._source.statement(binding.node) is statement
+            for use in uses
+            for binding in self._flow.reaching(use)
+        )
+
+    def importable(self, target: ast.Name) -> bool:
+        """Whether another module may import the name: no private one, and not of a main script."""
+        owner = self._scopes.of(target).owner(target.id)
+        if owner is not self._scopes.module or target.id.startswith("_"):
+            return False
+        inner: ast.AST = target
+        for outer in self._source.ancestors(target):
+            if isinstance(outer, ast.If) and _asks_for_main(outer.test) and inner in outer.body:
+                return False
+            inner = outer
+        return True
+
+    @cached_property
+    def looked_at(self) -> str:
+        """What may read any variable without naming it, in words; empty where nothing does."""
+        for call in self._source.all(ast.Call):
+            name = call.func.id if isinstance(call.func, ast.Name) else ""
+            if isinstance(call.func, ast.Attribute):
+                name = call.func.attr
+            if name in _LOOKING and not (self._names.dotted(call.func) or "").startswith(
+                ("numpy.", "tensorflow.")
+            ):
+                return f"`{ast.unparse(call.func)}(...)` in line {call.lineno}"
+        return ""
+
+
+def _deletes(binding: Binding) -> bool:
+    return isinstance(binding.node, ast.Delete)
+
+
+def _asks_for_main(test: ast.expr) -> bool:
+    match test:
+        case ast.Compare(
+            left=ast.Name(id="__name__"),
+            ops=[ast.Eq()],
+            comparators=[ast.Constant(value="__main__")],
+        ):
+            return True
+        case ast.Compare(
+            left=ast.Constant(value="__main__"),
+            ops=[ast.Eq()],
+            comparators=[ast.Name(id="__name__")],
+        ):
+            return True
+    return False
