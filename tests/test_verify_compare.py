@@ -174,6 +174,40 @@ def test_what_is_read_less_often_is_held_where_it_is_read(comparing: Comparing) 
     assert found["read"] == [4, 2]
 
 
+def test_what_is_read_later_is_held_to_what_it_is(comparing: Comparing) -> None:
+    """At the end of an epoch, say, and now and then a second time."""
+    values = [0.9, 0.7, 0.6, 0.5, 0.45, 0.4]
+    original: list[Value] = [("read", "loss", step, one) for step, one in enumerate(values, 1)]
+    late: list[Value] = [("read", "loss", 3, 0.6)]
+    late += [("read", "loss", 3, one) for one in values[:3]]
+    late += [("read", "loss", 6, one) for one in (0.4, 0.5, 0.45001, 0.4)]
+    noise = [(*one[:3], one[3] + 0.25 * (one[2] == 5)) for one in original]
+    found = comparing.series(original, late, again=noise)
+    assert distances(found) == pytest.approx([0, 0, 0, 0, 1e-5, 0], abs=1e-7)
+    assert [point["identical"] for point in found["points"]] == [True] * 4 + [False, True]
+    assert [point["noise"] > 0 for point in found["points"]] == [False] * 4 + [True, False]
+    (fewer,) = comparing(late, original)["series"]
+    assert len(fewer["points"]) == 6
+
+
+def test_the_noise_is_that_of_the_same_value(comparing: Comparing) -> None:
+    often: list[Value] = [("read", "loss", step, 0.1 * step) for step in range(1, 5)]
+    again: list[Value] = [(*one[:3], one[3] + 0.5 * (one[2] == 1)) for one in often]
+    seldom: list[Value] = [("read", "loss", step, 0.1 * step) for step in (2, 4)]
+    found = comparing.series(often, seldom, again=again)
+    assert [point["noise"] for point in found["points"]] == pytest.approx([0.0, 0.0], abs=1e-6)
+
+
+def test_other_values_that_are_read_instead_are_not_held_against_each_other(
+    comparing: Comparing,
+) -> None:
+    original: list[Value] = [("read", "scalar", step, 0.1 * step) for step in range(1, 9)]
+    means: list[Value] = [("read", "scalar", 9, one) for one in (0.27, 0.66)]
+    found = comparing(original, means)
+    assert found["series"] == []
+    assert found["only_original"] == found["only_rewritten"] == [["read", "scalar"]]
+
+
 def test_of_a_large_array_all_bytes_count(comparing: Comparing) -> None:
     large = [0.0] * 40_000
     other = [*large[:1], 1.0, *large[2:]]

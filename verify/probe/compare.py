@@ -16,6 +16,7 @@ import numpy as np
 NUMBERED = re.compile(r"_\d+(?=[/:\[]|$)")
 NEAR = 1e-2
 MATCHED_IN_ORDER = ("fetched", "read")
+MOST_PAIRS = 1 << 20
 
 
 def main(asked_path, answer_path):
@@ -134,6 +135,7 @@ def merged(original, rewritten, pairs, left, right):
             left = [one for one in left if one not in ours[key][0]]
             right = [one for one in right if one not in theirs[key][0]]
     thinned(original, rewritten, pairs, left, right)
+    delayed(original, rewritten, pairs, left, right)
     return renamed(original, rewritten, pairs, left, right)
 
 
@@ -152,6 +154,53 @@ def thinned(original, rewritten, pairs, left, right):
                 pairs.append((key, [one for one, _ in both], [two for _, two in both]))
                 left.remove(key)
                 right.remove(key)
+
+
+def delayed(original, rewritten, pairs, left, right):
+    """What is read at other moments, and not as often, is held to what fits it best, in order.
+
+    Where nothing fits, other values are read.
+    """
+    for key in list(left):
+        if key[0] not in MATCHED_IN_ORDER or key not in right:
+            continue
+        ours, theirs = original.series[key], rewritten.series[key]
+        if len(ours) * len(theirs) > MOST_PAIRS or any(one.get("n") != 1 for one in ours + theirs):
+            continue
+        mine, other = numbers(original, ours), numbers(rewritten, theirs)
+        if len(ours) <= len(theirs):
+            theirs = [theirs[place] for place in best_places(mine, other)]
+        else:
+            ours = [ours[place] for place in best_places(other, mine)]
+        if all(near(original, one, rewritten, two) for one, two in zip(ours, theirs)):
+            pairs.append((key, ours, theirs))
+            left.remove(key)
+            right.remove(key)
+
+
+def numbers(record, entries):
+    return np.array([float(record.array(one)[0]) for one in entries])
+
+
+def best_places(few, many):
+    """Which of the many numbers, in their order, are nearest to the few, all in all."""
+    with np.errstate(invalid="ignore"):
+        gaps = np.abs(few[:, None] - many[None, :])
+    gaps[~np.isfinite(gaps)] = 0.0  # whether these are the same is found out afterwards
+    spare = len(many) - len(few)
+    least = np.zeros(spare + 1)
+    chosen = []
+    for row in range(len(few)):
+        cost = least + gaps[row, row : row + spare + 1]
+        least = np.minimum.accumulate(cost)
+        is_less = np.append(True, cost[1:] < least[:-1])
+        chosen.append(np.maximum.accumulate(np.where(is_less, np.arange(spare + 1), 0)))
+    places = []
+    skipped = spare
+    for row in reversed(range(len(few))):
+        skipped = int(chosen[row][skipped])
+        places.append(row + skipped)
+    return places[::-1]
 
 
 def renamed(original, rewritten, pairs, left, right):
@@ -212,8 +261,11 @@ def compared(key, original, ours, rewritten, theirs, again, nudged):
         "points": [],
     }
     start = Start(key, original, rewritten, again, nudged)
-    for place, entry in enumerate(ours[: len(theirs)]):
-        other = theirs[place]
+    # Of a series that was thinned out, where its entries were; other runs of the original have all.
+    whole = original.series.get(key, ()) if kind in MATCHED_IN_ORDER else ()
+    places = {id(entry): place for place, entry in enumerate(whole)}
+    for number, (entry, other) in enumerate(zip(ours, theirs)):
+        place = places.get(id(entry), number)
         point = {"step": entry["step"], "identical": same(entry, other)}
         point.update(distance(original, entry, rewritten, other))
         point["noise"] = most(original, entry, again, own_again, place)
