@@ -144,11 +144,11 @@ def thinned(original, rewritten, pairs, left, right):
     for key in list(left):
         if key[0] in MATCHED_IN_ORDER and key in right:
             ours, theirs = original.series[key], rewritten.series[key]
-            places = {}
-            for entry in theirs:
-                places.setdefault(entry["step"], []).append(entry)
+            mine, other = by_step(ours), by_step(theirs)
             both = [
-                (entry, places[entry["step"]].pop(0)) for entry in ours if places.get(entry["step"])
+                pair
+                for step in sorted(set(mine) & set(other))
+                for pair in fitted(original, mine[step], rewritten, other[step])
             ]
             if len(both) == min(len(ours), len(theirs)):
                 pairs.append((key, [one for one, _ in both], [two for _, two in both]))
@@ -156,26 +156,38 @@ def thinned(original, rewritten, pairs, left, right):
                 right.remove(key)
 
 
+def by_step(entries):
+    found = {}
+    for entry in entries:
+        found.setdefault(entry["step"], []).append(entry)
+    return found
+
+
+def fitted(record, ours, other_record, theirs):
+    """Entries in pairs: where one side has more, those that fit best in order, if that is known."""
+    if len(ours) == len(theirs) or any(one.get("n") != 1 for one in ours + theirs):
+        return list(zip(ours, theirs))
+    mine, other = numbers(record, ours), numbers(other_record, theirs)
+    if len(ours) < len(theirs):
+        return list(zip(ours, [theirs[place] for place in best_places(mine, other)]))
+    return list(zip([ours[place] for place in best_places(other, mine)], theirs))
+
+
 def delayed(original, rewritten, pairs, left, right):
-    """What is read at other moments, and not as often, is held to what fits it best, in order.
+    """What is read at other moments, all of it and perhaps again, is held to what fits it in order.
 
     Where nothing fits, other values are read.
     """
     for key in list(left):
-        if key[0] not in MATCHED_IN_ORDER or key not in right:
-            continue
-        ours, theirs = original.series[key], rewritten.series[key]
-        if len(ours) * len(theirs) > MOST_PAIRS or any(one.get("n") != 1 for one in ours + theirs):
-            continue
-        mine, other = numbers(original, ours), numbers(rewritten, theirs)
-        if len(ours) <= len(theirs):
-            theirs = [theirs[place] for place in best_places(mine, other)]
-        else:
-            ours = [ours[place] for place in best_places(other, mine)]
-        if all(near(original, one, rewritten, two) for one, two in zip(ours, theirs)):
-            pairs.append((key, ours, theirs))
-            left.remove(key)
-            right.remove(key)
+        if key[0] in MATCHED_IN_ORDER and key in right:
+            ours, theirs = original.series[key], rewritten.series[key]
+            if len(ours) > len(theirs) or len(ours) * len(theirs) > MOST_PAIRS:
+                continue
+            both = fitted(original, ours, rewritten, theirs)
+            if all(near(original, one, rewritten, two) for one, two in both):
+                pairs.append((key, ours, [two for _, two in both]))
+                left.remove(key)
+                right.remove(key)
 
 
 def numbers(record, entries):
