@@ -165,7 +165,8 @@ def by_step(entries):
 
 def fitted(record, ours, other_record, theirs):
     """Entries in pairs: where one side has more, those that fit best in order, if that is known."""
-    if len(ours) == len(theirs) or any(one.get("n") != 1 for one in ours + theirs):
+    too_many = len(ours) * len(theirs) > MOST_PAIRS
+    if too_many or len(ours) == len(theirs) or any(one.get("n") != 1 for one in ours + theirs):
         return list(zip(ours, theirs))
     mine, other = numbers(record, ours), numbers(other_record, theirs)
     if len(ours) < len(theirs):
@@ -181,7 +182,7 @@ def delayed(original, rewritten, pairs, left, right):
     for key in list(left):
         if key[0] in MATCHED_IN_ORDER and key in right:
             ours, theirs = original.series[key], rewritten.series[key]
-            if len(ours) > len(theirs) or len(ours) * len(theirs) > MOST_PAIRS:
+            if len(ours) > len(theirs):
                 continue
             both = fitted(original, ours, rewritten, theirs)
             if all(near(original, one, rewritten, two) for one, two in both):
@@ -191,7 +192,7 @@ def delayed(original, rewritten, pairs, left, right):
 
 
 def numbers(record, entries):
-    return np.array([float(record.array(one)[0]) for one in entries])
+    return np.array([float(np.real(record.array(one)[0])) for one in entries])
 
 
 def best_places(few, many):
