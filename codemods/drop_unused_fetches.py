@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.company import Company, acts, changes_nothing, leaves, reads_only
-from tfrewrite.analysis.fetches import Fetch
+from tfrewrite.analysis.company import Company, acts, changes_nothing, reads_only
+from tfrewrite.analysis.fetches import Fetch, leaves
 from tfrewrite.analysis.nodes import Kind, Node
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.sessions import SessionKind, SessionRun
+from tfrewrite.analysis.sessions import SessionRun
 from tfrewrite.analysis.sharing import fails_alone, may_round
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
@@ -86,14 +87,11 @@ class DropUnusedFetches(Rule):
     }
 
     def sites(self, facts: Facts) -> Iterator[Site]:
-        for call, run in sorted(facts.sessions.runs.items(), key=lambda item: _place(item[0])):
+        for call in sorted(facts.sessions.runs, key=facts.source.span):
+            run = facts.sessions.runs[call]
             statement = facts.source.statement(call)
             if getattr(statement, "value", None) is call and _is_step(facts, statement, run):
                 yield from _Step(facts, statement, run).sites()
-
-
-def _place(call: ast.Call) -> tuple[int, int]:
-    return call.lineno, call.col_offset
 
 
 def _is_step(facts: Facts, statement: ast.stmt, run: SessionRun) -> bool:
@@ -214,12 +212,15 @@ class _Step:
         yield self._rewrite(unpacked.without(self._facts.source, positions), dropped, company, gone)
 
     def _company(self, stay: list[_Value]) -> Company:
-        feed = self._run.feed
-        uncut = feed is None or self._facts.feeds.only_placeholders(feed)
         roots = tuple(root for value in stay for root in value.roots)
-        return Company(roots, self._fed, only_placeholders=uncut)
+        return Company(roots, self._fed, only_placeholders=self._uncut)
 
-    @property
+    @cached_property
+    def _uncut(self) -> bool:
+        feed = self._run.feed
+        return feed is None or self._facts.feeds.only_placeholders(feed)
+
+    @cached_property
     def _fed(self) -> frozenset[Node] | None:
         return self._facts.feeds.fed(self._run.feed) if self._run.feed is not None else None
 
@@ -259,14 +260,10 @@ class _Step:
 
     def _forbidden(self) -> Obstacle | None:
         """What speaks against leaving anything out."""
-        facts, run = self._facts, self._run
-        if run.kind is SessionKind.UNKNOWN:
-            message = f"it is not known which kind of session `{run.session}` is"
-            return Obstacle("session-unknown", message)
-        if run.kind is SessionKind.HOOKED:
-            return Obstacle("hooked-session", f"the hooks of `{run.session}` see what is fetched")
-        if run.options:
-            return Obstacle("run-options", "the run asks for options or metadata of its own")
+        facts = self._facts
+        obstacle = self._run.obstacle(who="the run", hooks_see="what is fetched")
+        if obstacle is not None:
+            return obstacle
         if facts.dynamics.rewires_graph:
             return Obstacle("graph-surgery", "the file changes the graph or gradients afterwards")
         if facts.dynamics.obstacle:

@@ -223,13 +223,9 @@ class _Step:
         """What speaks against merging any of the runs, whatever they fetch."""
         first = self._parts[0].run
         for run in (part.run for part in self._parts):
-            if run.kind is SessionKind.UNKNOWN:
-                message = f"it is not known which kind of session `{run.session}` is"
-                return Obstacle("session-unknown", message)
-            if run.kind is SessionKind.HOOKED:
-                return Obstacle("hooked-session", f"the hooks of `{run.session}` see every run")
-            if run.options:
-                return Obstacle("run-options", "a run asks for options or metadata of its own")
+            obstacle = run.obstacle(who="a run", hooks_see="every run")
+            if obstacle is not None:
+                return obstacle
             if any(isinstance(node, ast.Call) for node in ast.walk(run.fetches)):
                 message = "a fetch is made anew in each step: build it before the loop"
                 return Obstacle("fetch-builds-graph", message)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tfrewrite.verify import printed
 from tfrewrite.verify.printed import lines, same_shape
@@ -40,11 +44,24 @@ def test_not_a_number_is_one_to_compare() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "unit"), [("0.25", 0.01), ("3", 0.0), ("1.5e-3", 1e-4), ("12.", 0.0), ("2e3", 1e3)]
+    ("text", "unit"),
+    [("0.25", 0.01), ("3", 0.0), ("1.5e-3", 1e-4), ("12.", 0.0), ("2e3", 1e3), ("-1.25", 0.01)],
 )
 def test_the_unit_of_the_last_place(text: str, unit: float) -> None:
     ((number,),) = (line.numbers for line in lines(text))
     assert number.unit == pytest.approx(unit)
+
+
+@pytest.mark.parametrize("text", ["5157e678", "3.5e-9999", "1e" + 5000 * "9", "0." + 5000 * "1"])
+def test_a_number_beyond_all_numbers_has_no_last_place(text: str) -> None:
+    ((number,),) = (line.numbers for line in lines(text))
+    assert number.unit == 0.0
+
+
+@given(st.text(alphabet="0123456789.eE+-: xnaif\r\n"))
+def test_whatever_is_printed_can_be_read(text: str) -> None:
+    for line in lines(text):
+        assert all(math.isfinite(number.unit) for number in line.numbers)
 
 
 def test_lines_that_say_the_same_have_the_same_shape() -> None:

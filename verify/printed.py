@@ -14,6 +14,7 @@ from dataclasses import dataclass
 NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf)\b"
 )
+_DIGIT = re.compile(r"\d")
 _UNIT = r"(?:s|secs?|seconds?|ms|milliseconds?|us|µs|min|mins|minutes?|h|hrs?|hours?)"
 _PER = r"(?:it|its|steps?|batch(?:es)?|examples?|samples?|images?|imgs?|words?|tokens?|frames?)"
 TIMES = re.compile(
@@ -74,13 +75,16 @@ def _numbers(line: int, text: str) -> Iterator[Printed]:
 
 
 def _unit(word: str) -> float:
-    """What one in the last place of a number is worth, as it is written; nothing for an integer."""
+    """What one in the last place of a number is worth, as it is written.
+
+    Nothing for an integer, and for what is too large or small for a number, as in a made-up name.
+    """
     mantissa, _, exponent = word.lower().partition("e")
-    power = int(exponent) if exponent else 0
-    _, point, decimals = mantissa.partition(".")
-    if not point and not exponent:
+    if "." not in mantissa and not exponent:
         return 0.0
-    return float(10.0 ** (power - len(decimals)))
+    one = _DIGIT.sub("0", mantissa)[:-1] + "1"
+    unit = abs(float(f"{one}e{exponent or 0}"))
+    return unit if math.isfinite(unit) else 0.0
 
 
 def decimals(word: str) -> int | None:

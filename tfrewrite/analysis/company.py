@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tfrewrite.analysis.fetches import Fetch, is_harmless, is_setting
-from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, plain, tensors
+from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, tensors
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.updates import Update, read_before, run_with, surely_beneath, update_of
 
@@ -211,11 +211,3 @@ def _is_called_like(name: str, op: str) -> bool:
     """Whether a function is called like an op type, and so makes this one op."""
     plain_name = name.removeprefix("reduce_").replace("_", "").lower()
     return plain_name in (op.lower(), op.lower().removesuffix("v2"))
-
-
-def leaves(value: Node) -> tuple[Node, ...]:
-    """The single values of a nested structure that is fetched."""
-    value = plain(value)
-    if value.kind is Kind.STRUCTURE and value.inputs:
-        return tuple(leaf for part in value.values for leaf in leaves(part))
-    return (value,)

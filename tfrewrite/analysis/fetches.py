@@ -39,7 +39,7 @@ _DRAWS = ("random-beneath", "iterator-beneath")
 
 def fetch_of(value: Node, title: str) -> Fetch:
     """Describes the fetches of one run, which messages call by `title`."""
-    roots = tuple(_leaves(value))
+    roots = leaves(value)
     updates = [(root, update_of(root)) for root in roots]
     update = next((found for _, found in updates if found is not None), None)
     for root, found in updates:
@@ -58,11 +58,12 @@ def fetch_of(value: Node, title: str) -> Fetch:
     return Fetch(roots, update)
 
 
-def _leaves(value: Node) -> list[Node]:
+def leaves(value: Node) -> tuple[Node, ...]:
+    """The single values of a nested structure that is fetched."""
     value = plain(value)
     if value.kind is Kind.STRUCTURE and value.inputs:
-        return [leaf for part in value.values for leaf in _leaves(part)]
-    return [value]
+        return tuple(leaf for part in value.values for leaf in leaves(part))
+    return (value,)
 
 
 def _trouble_beneath(root: Node, title: str) -> tuple[str, str] | None:

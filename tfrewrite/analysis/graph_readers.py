@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
@@ -33,8 +34,9 @@ class GraphReaders:
 
     def obstacle(self, op_type: str, loop: ast.stmt) -> Obstacle | None:
         """What would notice that ops of a type are made once before a loop instead of in it."""
-        return self._eager() or self._reading(op_type) or self._changing(loop)
+        return self._eager or self._reading(op_type) or self._changing(loop)
 
+    @cached_property
     def _eager(self) -> Obstacle | None:
         for line, word in self._words():
             if word in _EAGER:

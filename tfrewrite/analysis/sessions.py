@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.nodes import Kind, Node
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How, Scopes
 from tfrewrite.analysis.source import Source
 from tfrewrite.analysis.symbols import HOOKED_SESSIONS, PLAIN_SESSIONS, SESSIONS
@@ -44,6 +45,17 @@ class SessionRun:
     """Whether the call has arguments beside fetches and feed."""
     direct: bool
     """Whether the call is a `run` of the session itself, not one through its tensor."""
+
+    def obstacle(self, *, who: str, hooks_see: str) -> Obstacle | None:
+        """Why the run must stay as it is: its session is not a plain one, or it shows more."""
+        if self.kind is SessionKind.UNKNOWN:
+            message = f"it is not known which kind of session `{self.session}` is"
+            return Obstacle("session-unknown", message)
+        if self.kind is SessionKind.HOOKED:
+            return Obstacle("hooked-session", f"the hooks of `{self.session}` see {hooks_see}")
+        if self.options:
+            return Obstacle("run-options", f"{who} asks for options or metadata of its own")
+        return None
 
 
 class Sessions:
