@@ -18,7 +18,7 @@ from statistics import median
 
 from tfrewrite.verify.model import Speed, SpeedVerdict, TimedRun, Version
 from tfrewrite.verify.process import RunRequest, run_script
-from tfrewrite.verify.timing import RUNS, judge, schedule
+from tfrewrite.verify.timing import RUNS, judge, rounds
 
 SCRIPT = "script.py"
 PLAIN = """
@@ -75,7 +75,8 @@ def main() -> None:
     source = (body + LOOP).replace("{size}", str(arguments.size)).replace("{{", "{")
     source = source.replace("}}", "}").replace("{steps}", str(arguments.steps))
     python = arguments.python or Path(sys.executable)
-    print(f"{python}, {arguments.runs} processes of each version, {arguments.steps} steps each")
+    of_each = arguments.runs or f"{RUNS} or more"
+    print(f"{python}, {of_each} processes of each version, {arguments.steps} steps each")
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} at the start\n")
     rows = []
     for title, longer, trials in (
@@ -100,7 +101,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--python", type=Path, help="an interpreter that has TensorFlow")
     parser.add_argument("--same", type=int, default=20, help="trials of a script against itself")
     parser.add_argument("--slower", type=int, default=10, help="trials against a slower script")
-    parser.add_argument("--runs", type=int, default=RUNS, help="processes of each version")
+    parser.add_argument(
+        "--runs", type=int, help="processes of each version; else as many as it takes"
+    )
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--size", type=int, default=40_000, help="of a step in plain Python")
     return parser.parse_args()
@@ -111,18 +114,21 @@ def shown(title: str, trials: int) -> range:
     return range(trials)
 
 
-def trial(python: Path, versions: dict[Version, str], runs: int) -> Speed:
-    timed = [
-        timed_run(python, versions[version], version, order)
-        for order, version in enumerate(schedule(runs))
-    ]
-    speed = judge(timed)
+def trial(python: Path, versions: dict[Version, str], runs: int | None) -> Speed:
+    timed: list[TimedRun] = []
+    for look in rounds(runs):
+        for version in look:
+            timed.append(timed_run(python, versions[version], version, len(timed)))
+        speed = judge(timed, looks=len(rounds(runs)))
+        if not speed.is_open:
+            break
     assert speed.steady is not None
     assert speed.control is not None
     print(
         f"  {speed.verdict.value:22} {speed.steady.value:.3f}"
         f" ({speed.steady.low:.3f} to {speed.steady.high:.3f})"
         f" control {speed.control.low:.3f} to {speed.control.high:.3f}"
+        f" {len(timed)} processes"
         f" load {os.getloadavg()[0]:.2f} {' '.join(speed.notes)}",
         flush=True,
     )

@@ -53,6 +53,8 @@ class FakeRuns:
     exit_code: int = 0
     takes_s: float = 0.0
     """As the run is said to have taken."""
+    step_s: Callable[[Ran], float] = lambda run: 0.1  # noqa: ARG005, E731
+    """How long a step takes in a timed run."""
     lasts_s: float = 0.0
     """As it does take."""
     made: list[Ran] = field(default_factory=list)
@@ -94,12 +96,13 @@ class FakeRuns:
             **self.summary,
         }
         if run.kind == "timed":
-            steps = [0.1 * step for step in range(9)]
+            step_s = self.step_s(run)
+            steps = [step_s * step for step in range(9)]
             found |= {
                 "turns_of": {"1": 9},
                 "began": 0.0,
                 "times": {"1": steps},
-                "ends": {"1": [one + 0.1 for one in steps]},
+                "ends": {"1": [one + step_s for one in steps]},
             }
         return found
 

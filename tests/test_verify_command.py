@@ -574,6 +574,26 @@ def test_the_most_runs_are_made_where_rounding_shows(tmp_path: Path, runs: FakeR
     assert len(runs.made) == cost.most_runs(one.effort, one.pair.promise)
 
 
+@pytest.mark.parametrize(
+    ("own", "asked_for", "timed"),
+    [((1.0, 1.0), None, 8), ((0.5, 0.5), None, 8), ((1.0, 1.2), None, 24), ((1.0, 1.2), 5, 10)],
+    ids=["the same", "faster", "hard to tell", "a number was asked for"],
+)
+def test_more_runs_are_timed_where_they_may_show_a_difference(
+    tmp_path: Path, runs: FakeRuns, own: tuple[float, ...], asked_for: int | None, timed: int
+) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+
+    def step_s(run: Ran) -> float:
+        number = len(runs.of("timed"))
+        return 0.1 * own[number // 2 % 2] if "new" in run.text else 0.1
+
+    runs.step_s = step_s
+    one = job(tmp_path, timed=True)
+    verify_all([replace(one, effort=replace(one.effort, runs=asked_for))], ignored)
+    assert len(runs.of("timed")) == timed
+
+
 def test_the_cost_of_a_script_that_is_cut_short(tmp_path: Path, runs: FakeRuns) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
     runs.takes_s = 8.0

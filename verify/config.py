@@ -39,7 +39,7 @@ def load(path: Path | None, python: Path) -> VerifySettings:
         arguments=_arguments(reader, table) or (),
         steps=steps(reader, table),
         seeds=_whole(reader, table, "seeds"),
-        runs=_whole(reader, table, "runs", least=FEWEST_RUNS) or default.runs,
+        runs=_whole(reader, table, "runs", least=FEWEST_RUNS),
         timeout_s=_positive(reader, table, "timeout") or default.timeout_s,
         memory_limit_mb=_positive(reader, table, "memory-limit"),
         device=_device(reader, table),

@@ -6,13 +6,16 @@ import math
 
 from tfrewrite.model import Contract
 from tfrewrite.verify import timing
-from tfrewrite.verify.experiment import STEPS, Effort
+from tfrewrite.verify.experiment import MORE_S, STEPS, Effort
 from tfrewrite.verify.judging import Promise
 from tfrewrite.verify.runs import Observation
 
 
 def most_runs(effort: Effort, promise: Promise) -> int:
-    """How many runs are made at most; fewer where both versions are the same to the bit."""
+    """How many runs are made at most; fewer where both versions are the same to the bit.
+
+    Where times seem to differ, and it might be chance, more are timed, for `MORE_S` at most.
+    """
     times = _timed(effort) + _trial(effort)
     seeds = max(1, effort.seeds)
     tried = 1 if effort.steps is None else 0
@@ -37,11 +40,14 @@ def foretold(run: Observation, effort: Effort, promise: Promise) -> str:
         if effort.steps is None and 0 < run.steps < STEPS:
             one *= STEPS / run.steps
         longer = effort.timed_s * (_timed(effort) + _trial(effort))
-    return f"at most {runs} more runs of about {_seconds(one)}: {_seconds(runs * one + longer)}"
+    told = f"at most {runs} more runs of about {_seconds(one)}: {_seconds(runs * one + longer)}"
+    if effort.timed and effort.runs is None:
+        told += f", and {_seconds(MORE_S)} where times are hard to tell apart"
+    return told
 
 
 def _timed(effort: Effort) -> int:
-    return len(timing.schedule(effort.runs)) if effort.timed else 0
+    return len(timing.rounds(effort.runs)[0]) if effort.timed else 0
 
 
 def _trial(effort: Effort) -> int:

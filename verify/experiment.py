@@ -36,6 +36,8 @@ WHOLE_BUDGET_S = 5.0
 TIMED_S = 3.0
 """Timed steps take this long together in each process, where loops were cut short: what a step
 costs in the tenth of a second of forty quick ones is as much as a third away from what it costs."""
+MORE_S = 120.0
+"""Times are taken for so much longer where they seem to differ, and it might be chance."""
 LONG_S = 60.0
 """After an observed run of this length no trial is needed to tell that timed steps take as long."""
 NUDGED_RUNS = 2
@@ -45,11 +47,14 @@ SEEDS_FOR_DISTRIBUTIONS = 5
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is done. `steps` None is: all, if that is quick, else a few dozen; 0 is all."""
+    """How much is done. `steps` None is: all, if that is quick, else a few dozen; 0 is all.
+
+    `runs` None is: as many timed processes of each version as it takes to tell.
+    """
 
     steps: int | None = None
     seeds: int = 1
-    runs: int = timing.RUNS
+    runs: int | None = None
     nudged: int = NUDGED_RUNS
     timed: bool = True
     timed_s: float = TIMED_S
@@ -305,22 +310,32 @@ class Experiment:
             return Speed(SpeedVerdict.NOT_MEASURED, reason)
         if not self._effort.timed:
             return Speed(SpeedVerdict.NOT_MEASURED, "only the numbers were asked for")
-        runs: list[TimedRun] = []
+        longer = self._longer()
+        rounds = timing.rounds(self._effort.runs)
+        began = time.monotonic()
+        runs = self._round(rounds[0], longer)
+        one_s = time.monotonic() - began
+        for order in rounds[1 : 1 + int(MORE_S / one_s)]:
+            if not timing.judge(runs, looks=len(rounds)).is_open:
+                break
+            runs += self._round(order, longer, after=len(runs))
+        self._growth = growth.of(self._observed, runs)
+        return timing.judge(runs, looks=len(rounds))
+
+    def _round(self, order: Sequence[Version], longer: int, *, after: int = 0) -> list[TimedRun]:
         programs = {
             Version.ORIGINAL: self._pair.original,
             Version.REWRITTEN: self._pair.rewritten,
         }
-        longer = self._longer()
-        order = timing.schedule(self._effort.runs)
-        for number, version in enumerate(order, 1):
-            self._progress(f"times: {version.value} ({number} of {len(order)})")
+        runs = []
+        for number, version in enumerate(order, after + 1):
+            self._progress(f"times: {version.value} ({number} of {after + len(order)})")
             run = self._laboratory.time(
                 programs[version], self._observed[version], seed=self._effort.seed, longer=longer
             )
             require_success(run, of_original=version is Version.ORIGINAL)
             runs.append(growth.timed_run(run, version, number))
-        self._growth = growth.of(self._observed, runs)
-        return timing.judge(runs)
+        return runs
 
     def _longer(self) -> int:
         """How many times the turns of observed runs the timed ones have; a trial run tells.

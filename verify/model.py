@@ -183,6 +183,8 @@ class Speed:
     """Original against original, from the same runs: the noise of this machine."""
     runs: tuple[TimedRun, ...] = ()
     notes: tuple[str, ...] = ()
+    is_open: bool = False
+    """Whether there seems to be a difference, which more runs may show to be one."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from tfrewrite.config import ConfigError
 from tfrewrite.model import Contract
 from tfrewrite.verify.experiment import SEEDS_FOR_DISTRIBUTIONS, Effort
 from tfrewrite.verify.runs import Conditions
-from tfrewrite.verify.timing import RUNS
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class VerifySettings:
     arguments: tuple[str, ...] = ()
     steps: int | None = None
     seeds: int | None = None
-    runs: int = RUNS
+    runs: int | None = None
     timeout_s: float = 300.0
     memory_limit_mb: float | None = None
     device: str = "auto"

@@ -13,14 +13,16 @@ import math
 import os
 from collections.abc import Sequence
 
-from tfrewrite.verify.intervals import Comparison, compare
+from tfrewrite.verify.intervals import OF_LOOKS, Comparison, compare
 from tfrewrite.verify.model import Speed, SpeedVerdict, TimedRun, Version
 from tfrewrite.verify.steady import LONG, long_steps, slope, step_times, warm_up
 
-__all__ = ["MIN_EFFECT", "RUNS", "judge", "schedule", "slope"]
+__all__ = ["MIN_EFFECT", "RUNS", "judge", "rounds", "schedule", "slope"]
 
 RUNS = 4
 """Processes of each version; three find a tenth on a very quiet machine only."""
+LOOKS = len(OF_LOOKS)
+"""So many times as many processes are run where something shows, and might be chance."""
 MIN_EFFECT = 0.03
 """The least difference that is called one: below it, a machine can be at odds with itself."""
 LEAST_STEPS = 5
@@ -45,9 +47,18 @@ def schedule(runs: int = RUNS) -> tuple[Version, ...]:
     return tuple(version for pair in pairs for version in pair)
 
 
+def rounds(runs: int | None) -> tuple[tuple[Version, ...], ...]:
+    """The processes before each look at the times; there is one look if their number is given."""
+    if runs is not None:
+        return (schedule(runs),)
+    order = schedule(RUNS * LOOKS)
+    return tuple(order[2 * RUNS * look : 2 * RUNS * (look + 1)] for look in range(LOOKS))
+
+
 def judge(
     runs: Sequence[TimedRun],
     *,
+    looks: int = 1,
     min_effect: float = MIN_EFFECT,
     seed: int = 0,
     cores: int | None = None,
@@ -55,7 +66,7 @@ def judge(
     """What the timed runs say: by their steady steps, or by the whole run where these are too few.
 
     Only a difference whose interval excludes 1, which is more than `min_effect`, and which is more
-    than runs of one version differ by, is called one.
+    than runs of one version differ by, is called one. `looks` is how often it may be asked.
     """
     ordered = tuple(sorted(runs, key=lambda run: run.order))
     versions = [run.version for run in ordered]
@@ -67,19 +78,22 @@ def judge(
     alike = len(counts) == 1
     has_steps = 0 not in counts
     warm = warm_up(ordered) if alike and has_steps else 0
-    whole = compare(versions, [run.whole_s for run in ordered], seed=seed)
+    whole = compare(versions, [run.whole_s for run in ordered], looks=looks, seed=seed)
     start_up = first_step = steady = None
     if has_steps:
-        start_up = compare(versions, [run.start_up_s for run in ordered], seed=seed)
-        first_step = compare(versions, [run.first_step_s for run in ordered], seed=seed)
+        start_up = compare(versions, [run.start_up_s for run in ordered], looks=looks, seed=seed)
+        first_step = compare(
+            versions, [run.first_step_s for run in ordered], looks=looks, seed=seed
+        )
     if alike and has_steps and min(counts) - warm >= LEAST_STEPS:
         steady_steps = [run.steps_s[warm:] for run in ordered]
-        steady = compare(versions, step_times(versions, steady_steps), seed=seed)
+        steady = compare(versions, step_times(versions, steady_steps), looks=looks, seed=seed)
     judged = steady or whole
     verdict = judged.verdict(min_effect)
     what = "A step" if steady else "The whole run"
     return Speed(
         verdict=verdict,
+        is_open=judged.is_open(min_effect),
         reason=reason_for(judged, verdict, what, min_effect),
         steady=steady.ratio if steady else None,
         first_step=first_step.ratio if first_step else None,
