@@ -53,7 +53,7 @@ class FakeRuns:
     exit_code: int = 0
     takes_s: float = 0.0
     """As the run is said to have taken."""
-    step_s: Callable[[Ran], float] = lambda run: 0.1  # noqa: ARG005, E731
+    step_s: Callable[[Ran], float] = lambda run: 0.1  # noqa: ARG005
     """How long a step takes in a timed run."""
     lasts_s: float = 0.0
     """As it does take."""

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tfrewrite.registry import all_rules, rule_named
+from tfrewrite.rule_texts import RuleText, rule_texts
 
 if TYPE_CHECKING:
     from tfrewrite.rule import Rule
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def as_text() -> str:
     """One line for each rule."""
-    rules = all_rules()
+    rules = rule_texts()
     width = max((len(rule.name) for rule in rules), default=0)
     return "\n".join(_line(rule, width) for rule in rules)
 
@@ -50,11 +51,10 @@ def explained(selector: str) -> str:
     return "\n".join(parts)
 
 
-def _line(rule: type[Rule], width: int) -> str:
-    contracts = "/".join(contract.value for contract in rule.contracts) or "report"
+def _line(rule: RuleText, width: int) -> str:
+    contracts = "/".join(rule.contracts) or "report"
     request = ", on request" if rule.on_request else ""
-    summary = _documentation(rule).partition("\n")[0]
-    return f"{rule.code}  {rule.name:<{width}}  {summary} [{contracts}{request}]"
+    return f"{rule.code}  {rule.name:<{width}}  {rule.summary} [{contracts}{request}]"
 
 
 def _documentation(rule: type[Rule]) -> str:

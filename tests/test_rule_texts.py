@@ -1,0 +1,21 @@
+"""What is read from the files of the rules is what the rules say when they are imported."""
+
+from __future__ import annotations
+
+import inspect
+
+from tfrewrite.registry import all_rules
+from tfrewrite.rule_texts import RuleText, rule_texts
+
+
+def test_rules_are_read_as_they_are() -> None:
+    assert rule_texts() == tuple(
+        RuleText(
+            rule.code,
+            rule.name,
+            inspect.cleandoc(rule.__doc__ or "").partition("\n")[0],
+            tuple(contract.value for contract in rule.contracts),
+            rule.on_request,
+        )
+        for rule in all_rules()
+    )
