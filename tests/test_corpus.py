@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tfrewrite.engine import rewrite_text
+from corpus_cases import CASES, Case, rewrite
 from tfrewrite.model import Contract
-from tfrewrite.registry import all_rules
 from tfrewrite.verify.experiment import Effort, Pair, verify
 from tfrewrite.verify.judging import Promise
 from tfrewrite.verify.model import Subject, Verdict, Verification
@@ -20,56 +16,10 @@ from tfrewrite.verify.runs import Conditions, Laboratory, Program
 from tfrewrite.verify.tf_generation import is_tf1_script
 
 if TYPE_CHECKING:
-    from tfrewrite.model import Outcome
+    from pathlib import Path
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 FIXTURES = {"1.15": "tf1_python", "2.21": "tf2_python"}
-
-
-@dataclass(frozen=True)
-class Case:
-    """A folder of the corpus, as its case.toml describes it."""
-
-    name: str
-    title: str
-    tensorflow: tuple[str, ...]
-    rules: tuple[str, ...]
-    contracts: tuple[str, ...]
-    refusals: tuple[str, ...]
-    steps: int
-    request: tuple[str, ...] = ()
-    """Rules that are asked for by their code, beside those that are made by default."""
-
-    @property
-    def folder(self) -> Path:
-        return CORPUS / self.name
-
-    @property
-    def is_left_alone(self) -> bool:
-        return not self.rules
-
-
-def load(folder: Path) -> Case:
-    settings: dict[str, Any] = tomllib.loads((folder / "case.toml").read_text())
-    lists = ("tensorflow", "rules", "contracts", "refusals")
-    settings |= {key: tuple(settings[key]) for key in lists}
-    settings["request"] = tuple(settings.get("request", ()))
-    return Case(name=folder.name, **settings)
-
-
-CASES = [load(path.parent) for path in sorted(CORPUS.glob("*/case.toml"))]
 RUNS = [(case, version) for case in CASES for version in case.tensorflow]
-
-
-def rewrite(case: Case) -> Outcome:
-    text = (case.folder / "original.py").read_text()
-    rules = [one for one in all_rules() if not one.on_request or one.code in case.request]
-    return rewrite_text(text, rules, path="original.py")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

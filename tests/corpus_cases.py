@@ -1,0 +1,66 @@
+"""The scripts of corpus/, each a folder with what the tool makes of it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfrewrite.engine import rewrite_text
+from tfrewrite.registry import all_rules
+
+if TYPE_CHECKING:
+    from tfrewrite.model import Outcome
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CORPUS = Path(__file__).resolve().parent.parent / "corpus"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A folder of the corpus, as its case.toml describes it."""
+
+    name: str
+    title: str
+    tensorflow: tuple[str, ...]
+    rules: tuple[str, ...]
+    contracts: tuple[str, ...]
+    refusals: tuple[str, ...]
+    steps: int
+    request: tuple[str, ...] = ()
+    """Rules that are asked for by their code, beside those that are made by default."""
+    longer: tuple[str, str] | None = None
+    """For timing: a piece of the script, and what takes its place so that there are more steps."""
+
+    @property
+    def folder(self) -> Path:
+        return CORPUS / self.name
+
+    @property
+    def is_left_alone(self) -> bool:
+        return not self.rules
+
+
+def load(folder: Path) -> Case:
+    settings: dict[str, Any] = tomllib.loads((folder / "case.toml").read_text())
+    lists = ("tensorflow", "rules", "contracts", "refusals")
+    settings |= {key: tuple(settings[key]) for key in lists}
+    settings["request"] = tuple(settings.get("request", ()))
+    if "longer" in settings:
+        settings["longer"] = tuple(settings["longer"])
+    return Case(name=folder.name, **settings)
+
+
+CASES = [load(path.parent) for path in sorted(CORPUS.glob("*/case.toml"))]
+
+
+def rewrite(case: Case) -> Outcome:
+    """What the tool makes of a script with the rules that its folder names or that are default."""
+    text = (case.folder / "original.py").read_text()
+    rules = [one for one in all_rules() if not one.on_request or one.code in case.request]
+    return rewrite_text(text, rules, path="original.py")
