@@ -122,6 +122,31 @@ def test_a_parameter_whose_session_is_not_the_same_at_all_calls(head: str, calls
     assert kind(f"def f({head}):\n    sess.run(loss)  # here\n{calls}\n") is UNKNOWN
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(sess):\n    sess.run(loss)  # here\nf(tf.Session())\nf(sess=tf.Session())\n",
+        "def f(sess):\n    sess.run(loss)  # here\ndef g(s):\n    f(s)\ng(tf.Session())\n",
+        "class A:\n    def f(self, sess):\n        sess.run(loss)  # here\nA().f(tf.Session())\n",
+    ],
+    ids=["a function", "passed on", "a method"],
+)
+def test_a_parameter_whose_session_is_the_same_at_all_calls(text: str) -> None:
+    assert kind(text) is PLAIN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(sess):\n    sess.run(loss)  # here\nf(tf.Session())\nother(f)\n",
+        "def f(sess, n):\n    sess.run(loss)  # here\n    f(sess, n - 1)\nf(tf.Session(), 3)\n",
+    ],
+    ids=["handed on", "calls itself"],
+)
+def test_a_parameter_of_a_function_whose_calls_are_not_all_seen(text: str) -> None:
+    assert kind(text) is UNKNOWN
+
+
 def test_a_rebound_parameter_is_not_what_the_caller_gave() -> None:
     text = """
 def f(sess):

@@ -11,7 +11,6 @@ from tfrewrite.config import VERIFY_KEYS, ConfigError
 from tfrewrite.model import Contract
 from tfrewrite.verify import config
 from tfrewrite.verify.settings import VerifySettings, interpreter, split_arguments
-from tfrewrite.verify.timing import RUNS
 
 PYTHON = Path(sys.executable)
 HEAD = '[project]\nname = "steps"\n\n[tool.tfrewrite]\n\n[tool.tfrewrite.verify]\n'
@@ -79,7 +78,7 @@ def test_every_key_is_one_that_is_read() -> None:
 def test_without_a_file_or_a_table(tmp_path: Path) -> None:
     for read in (config.load(None, PYTHON), load(tmp_path, "", "[tool.tfrewrite]\n")):
         assert (read.python, read.scripts, read.steps, read.contract) == (PYTHON, (), None, None)
-        assert (read.runs, read.timeout_s, read.device, read.quick) == (RUNS, 300, "auto", False)
+        assert (read.runs, read.timeout_s, read.device, read.quick) == (None, 300, "auto", False)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.nodes import Kind, Node
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.scopes import How, Scopes
+from tfrewrite.analysis.scopes import Binding, How, Scopes
 from tfrewrite.analysis.source import Source
 from tfrewrite.analysis.symbols import HOOKED_SESSIONS, PLAIN_SESSIONS, SESSIONS
 
@@ -19,6 +19,7 @@ DEFAULT_SESSION = "<default>"
 if TYPE_CHECKING:
     from tfrewrite.analysis.graph import Tracer
     from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.own_calls import OwnCalls
 
 
 class SessionKind(Enum):
@@ -61,11 +62,20 @@ class SessionRun:
 class Sessions:
     """Finds sessions and runs."""
 
-    def __init__(self, source: Source, scopes: Scopes, names: Names, tracer: Tracer) -> None:
+    def __init__(
+        self,
+        source: Source,
+        scopes: Scopes,
+        names: Names,
+        tracer: Tracer,
+        own_calls: OwnCalls,
+    ) -> None:
         self._source = source
         self._scopes = scopes
         self._names = names
         self._tracer = tracer
+        self._own_calls = own_calls
+        self._asked: set[Binding] = set()
 
     @cached_property
     def runs(self) -> dict[ast.Call, SessionRun]:
@@ -105,23 +115,13 @@ class Sessions:
         bindings = self._scopes.bindings(expr) if isinstance(expr, ast.Name) else []
         if len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
             return None
-        binding = bindings[0]
-        function = self._source.function(binding.node)
-        if not isinstance(function, ast.FunctionDef) or binding.value is not None:
+        (binding,) = bindings
+        if binding.value is not None or binding in self._asked:
             return None
-        kinds = set()
-        for call in self._calls_of(function):
-            given = _argument(call, binding.index, binding.name)
-            kinds.add(_sort(self._tracer.trace(given)) if given is not None else None)
+        self._asked.add(binding)  # a function that calls itself passes its parameter on
+        kinds = {self.kind(given) for given in self._own_calls.given(binding) or ()}
+        self._asked.remove(binding)
         return kinds.pop() if len(kinds) == 1 else None
-
-    def _calls_of(self, function: ast.FunctionDef) -> list[ast.Call]:
-        return [
-            node
-            for node in self._source.all(ast.Call)
-            if isinstance(node.func, ast.Name)
-            and [b.node for b in self._scopes.bindings(node.func)] == [function]
-        ]
 
     def _of_session(
         self, call: ast.Call, func: ast.Attribute, kind: SessionKind
@@ -223,16 +223,6 @@ def _arguments(call: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.exp
             return None
         given[keyword.arg] = keyword.value
     return given
-
-
-def _argument(call: ast.Call, index: int | None, name: str) -> ast.expr | None:
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    if index is not None and index < len(call.args):
-        if not any(isinstance(argument, ast.Starred) for argument in call.args):
-            return call.args[index]
-    return None
 
 
 def _not_none(expr: ast.expr | None) -> ast.expr | None:
