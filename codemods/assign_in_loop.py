@@ -296,8 +296,22 @@ def _where(facts: Facts, group: Sequence[Assign]) -> Place | Home | Obstacle:
         found = facts.assigns.home(group)
     if isinstance(found, Obstacle):
         return found
-    read = (facts.graph_readers.obstacle(op, found.before) for op in _OPS)
-    return next(filter(None, read), None) or found
+    readers = facts.graph_readers
+    if isinstance(found, Home):
+        noticed = [readers.noticing(op) for op in _OPS]
+    else:
+        noticed = [readers.obstacle(op, found.before) for op in _OPS]
+    return next(filter(None, [*noticed, _shadowed(facts, found.before)]), None) or found
+
+
+def _shadowed(facts: Facts, place: ast.stmt) -> Obstacle | None:
+    """A name of the file's that means something else where the op is to be made."""
+    scope = facts.scopes.of(place)
+    for alias in (facts.names.alias, facts.names.alias_of("numpy")):
+        if alias is not None and scope.owner(alias) is not facts.scopes.module:
+            message = f"`{alias}` means something else in line {place.lineno}"
+            return Obstacle("variable-unknown", message)
+    return None
 
 
 def _may_be_another_graph(facts: Facts, group: Sequence[Assign], place: Place) -> bool:

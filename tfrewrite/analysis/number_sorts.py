@@ -95,3 +95,8 @@ def joined(sorts: Iterable[Number | None]) -> Number | None:
     if found <= set(ARRAYS):
         return Number.ARRAY
     return Number.REAL if not found & {*ARRAYS, Number.BOOL} else None
+
+
+def held(sort: Number | None) -> Number | None:
+    """What a value is once it has a name: somebody holds its memory."""
+    return Number.ARRAY if sort is Number.FRESH else sort

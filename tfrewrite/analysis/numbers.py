@@ -15,6 +15,7 @@ from tfrewrite.analysis.number_sorts import (
     ARRAYS,
     Number,
     constant,
+    held,
     joined,
     negative,
     operation,
@@ -107,8 +108,8 @@ class Numbers:
                 return self._name(expr, depth)
             case ast.Attribute():
                 return self._attribute(expr, depth)
-            case ast.Subscript(value=value):
-                return self._element(value, depth)
+            case ast.Subscript(value=value, slice=index):
+                return self._element(value, index, depth)
             case ast.Call():
                 return self._call(expr, depth)
         return None
@@ -120,7 +121,7 @@ class Numbers:
         followed = [one for one in bindings if one not in self._open]
         found = joined([self._binding(one, depth) for one in followed])
         # What is made of itself in each turn may become any integer.
-        return Number.INT if found is Number.SMALL and followed != bindings else found
+        return Number.INT if found is Number.SMALL and followed != bindings else held(found)
 
     def _binding(self, binding: Binding, depth: int) -> Number | None:
         self._open.add(binding)
@@ -147,8 +148,8 @@ class Numbers:
                 isinstance(one, ast.Starred) for one in value.elts
             ):
                 return self.of(value.elts[binding.index], depth)
-        if binding.how is How.UNPACK and self._fetched(value) is not None:
-            return Number.ARRAY if binding.index is not None else None
+        if binding.how is How.UNPACK and binding.index is not None:
+            return self._fetched(value, binding.index)
         return None
 
     def _augmented(self, binding: Binding, depth: int) -> Number | None:
@@ -209,7 +210,7 @@ class Numbers:
         if any(one.augmented for one in stores):
             sorts = [self.of(one.value, depth) for one in stores if one.value is not None]
             return Number.FLOAT if set(sorts) == {Number.FLOAT} else None
-        return joined([self.of(one.value, depth) for one in stores if one.value is not None])
+        return held(joined([self.of(one.value, depth) for one in stores if one.value is not None]))
 
     def _made(self, name: ast.Name) -> ast.ClassDef | None:
         """The class of the object that a name is bound to, if only to that."""
@@ -219,18 +220,20 @@ class Numbers:
             return None
         return self._classes.defined(value.func)
 
-    def _element(self, value: ast.expr, depth: int) -> Number | None:
+    def _element(self, value: ast.expr, index: ast.expr, depth: int) -> Number | None:
         if isinstance(value, (ast.List, ast.Tuple)) and value.elts:
             return joined([self.of(one, depth) for one in value.elts])
-        if self._fetched(value) is not None:
-            return Number.ARRAY
+        if isinstance(index, ast.Constant) and isinstance(index.value, int):
+            found = self._fetched(value, index.value)
+            if found is not None:
+                return found
         return Number.ARRAY if self.of(value, depth) in ARRAYS else None
 
     # Calls
 
     def _call(self, call: ast.Call, depth: int) -> Number | None:
-        if self._fetches_tensor(call):
-            return Number.ARRAY
+        if call in self._sessions.runs:
+            return self._fetched(call, None)
         path = self._names.dotted(call.func)
         if path is not None:
             return self._library(call, path, depth)
@@ -265,30 +268,34 @@ class Numbers:
             return Number.FRESH if name in _NEW_IN_NUMPY else Number.ARRAY
         return None
 
-    def _fetched(self, value: ast.expr) -> ast.expr | None:
-        """What a value is a run's result of."""
+    def _fetched(self, value: ast.expr, index: int | None) -> Number | None:
+        """What a run gives for one of the tensors that it fetches; for all, without an index."""
         run = self._sessions.runs.get(value) if isinstance(value, ast.Call) else None
-        if run is None or not isinstance(run.fetches, (ast.List, ast.Tuple)):
+        if run is None:
             return None
-        sorts = [self._tracer.trace(one) for one in run.fetches.elts]
-        return run.fetches if all(_numeric(one.symbol) for one in sorts) else None
+        fetched = run.fetches
+        if isinstance(fetched, (ast.List, ast.Tuple)):
+            if index is None or not 0 <= index < len(fetched.elts):
+                return None
+            fetched = fetched.elts[index]
+        elif index is not None:
+            return None
+        node = self._tracer.trace(fetched)
+        if node.kind is Kind.VARIABLE and self.types.is_one_float(node):
+            return Number.FLOAT
+        return Number.ARRAY if node.kind is Kind.VARIABLE or _is_numeric(node.symbol) else None
 
-    def _fetches_tensor(self, call: ast.Call) -> bool:
-        """Whether a run gives the value of one tensor, and that of numbers."""
-        run = self._sessions.runs.get(call)
-        return run is not None and _numeric(self._tracer.trace(run.fetches).symbol)
 
-
-# What gives numbers when it is fetched: no strings, no ops without a value.
+# What gives numbers when it is fetched: no texts, and no ops without a value.
 _NUMERIC = frozenset(
-    "Variable get_variable add subtract multiply truediv divide matmul reduce_mean reduce_sum"
-    " reduce_max reduce_min argmax square sqrt exp log pow negative cast to_float nn.softmax"
-    " nn.relu nn.sigmoid sigmoid tanh nn.tanh math.reduce_mean math.reduce_sum".split()
+    "add subtract multiply truediv divide matmul argmax argmin square sqrt exp log pow negative"
+    " cast to_float to_int32 sigmoid tanh abs add_n norm".split()
 )
+_NUMERIC_FAMILIES = ("reduce_", "math.reduce_", "nn.", "losses.", "layers.dense")
 
 
-def _numeric(symbol: str) -> bool:
-    return symbol in _NUMERIC
+def _is_numeric(symbol: str) -> bool:
+    return symbol in _NUMERIC or symbol.startswith(_NUMERIC_FAMILIES)
 
 
 def _builtin(call: ast.Call, name: str, sorts: list[Number | None]) -> Number | None:

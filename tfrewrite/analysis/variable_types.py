@@ -42,6 +42,19 @@ class VariableTypes:
         found = {self._made_of(one.expr) for one in variables}
         return found.pop() if len(found) == 1 else None
 
+    def is_one_float(self, variable: Node) -> bool:
+        """Whether a variable holds one float, so that a run gives one of numpy's floats for it."""
+        maker = variable.expr
+        symbol = self._names.tf(maker.func) if isinstance(maker, ast.Call) else None
+        if not isinstance(maker, ast.Call) or symbol is None or self.of([variable]) != "float":
+            return False
+        given = {keyword.arg: keyword.value for keyword in maker.keywords}
+        name = "initial_value" if symbol == "Variable" else "initializer"
+        first = maker.args[0] if maker.args and symbol == "Variable" else None
+        initial = first or given.get(name)
+        sort = self._numbers.of(initial) if initial is not None else None
+        return sort is Number.FLOAT and "validate_shape" not in given
+
     def _made_of(self, maker: ast.AST) -> str | None:
         if not isinstance(maker, ast.Call):
             return None
