@@ -34,7 +34,7 @@ class Config(object):
     def __init__(self):
         self.learning_rate = 0.2
         self.decay = 0.97
-        self.steps = 150
+        self.steps = 36
 
 
 def main():
