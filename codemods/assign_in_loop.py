@@ -74,7 +74,9 @@ class AssignInLoop(Rule):
     text is read as a number. What a constant does not take and a feed does (`other-type`), as a
     float for an integer variable; where the variable or its type is not known it is the same
     (`variable-unknown`, `type-unknown`). What else a run fetches may read the variable
-    (`fetched-beside`). The variable must be there before the loop (`operand-not-sure`) and all
+    (`fetched-beside`), and another call of the same run may come before the value now (`order`).
+    Under a `try` (`in-try`) what raises and is caught must stay so: adding to a variable that has
+    no value, or assigning to one of another graph, raises otherwise. The variable must be there before the loop (`operand-not-sure`) and all
     through it (`rebound-in-loop`); for a method, its constructor must make it (`loop-elsewhere`).
     Under a `with` inside the loop (`scope-in-loop`) and in a generator (`generator`), names,
     devices and control dependencies come from there. What lists, counts or looks up ops
@@ -101,6 +103,8 @@ class AssignInLoop(Rule):
         "many-variables": "One run assigns to each variable of a list.",
         "shape-changes": "The shape of the value is not checked against the variable's.",
         "fetched-beside": "The run fetches something that may read or write the variable, too.",
+        "in-try": "An error that is caught may come no more, or be another one.",
+        "order": "The value would be found out after another call, and not before it.",
         "own-feed": "The run has a feed that is not written out.",
         "loop-elsewhere": "A function that is called in a loop makes the op.",
         "operand-not-sure": "It is not sure that the variable is there before the loop.",
@@ -214,9 +218,23 @@ def _run_obstacle(facts: Facts, group: Sequence[Assign]) -> Obstacle | None:
     if run.feed is not None and not (run.direct and isinstance(run.feed, ast.Dict)):
         message = f"`{ast.unparse(run.feed)}` is fed to the run: write the feed out"
         return Obstacle("own-feed", message)
+    if not _keeps_order(group):
+        return Obstacle("order", "the values would be found out after other calls than before")
     if facts.names.v1 is None:
         return Obstacle("variable-unknown", "the file has no name for TensorFlow as a whole")
     return None
+
+
+def _keeps_order(group: Sequence[Assign]) -> bool:
+    """Whether no call stands between the places where a value was found out and where it is fed."""
+    run = group[0].run
+    made = {assign.call for assign in group}
+    between: list[ast.expr] = [run.call]
+    if run.direct and all(assign.named is None for assign in group):
+        between = [run.fetches]  # the session is found out first, and the feed last
+    within = {node for call in made for node in ast.walk(call)}
+    calls = [node for one in between for node in ast.walk(one) if isinstance(node, ast.Call)]
+    return all(call is run.call or call in within for call in calls)
 
 
 def _assign_obstacle(facts: Facts, assign: Assign) -> Obstacle | None:
@@ -296,12 +314,29 @@ def _where(facts: Facts, group: Sequence[Assign]) -> Place | Home | Obstacle:
         found = facts.assigns.home(group)
     if isinstance(found, Obstacle):
         return found
+    caught = _caught(facts, group, found)
+    if caught is not None:
+        return caught
     readers = facts.graph_readers
     if isinstance(found, Home):
         noticed = [readers.noticing(op) for op in _OPS]
     else:
         noticed = [readers.obstacle(op, found.before) for op in _OPS]
     return next(filter(None, [*noticed, _shadowed(facts, found.before)]), None) or found
+
+
+def _caught(facts: Facts, group: Sequence[Assign], found: Place | Home) -> Obstacle | None:
+    """A `try` that could catch an error which the new op does not give, or gives otherwise."""
+    call = group[0].run.call
+    around = [one for one in facts.source.ancestors(call) if isinstance(one, ast.Try)]
+    if not around:
+        return None
+    adding = any(assign.kind != "assign" for assign in group)
+    moved = isinstance(found, Home) or _may_be_another_graph(facts, group, found)
+    if adding or moved:
+        message = f"the `try` of line {around[0].lineno} may catch an error that is another one now"
+        return Obstacle("in-try", message)
+    return None
 
 
 def _shadowed(facts: Facts, place: ast.stmt) -> Obstacle | None:

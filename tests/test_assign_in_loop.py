@@ -160,6 +160,21 @@ test_refused = bench(
         reason="own-feed",
     ),
     refuses(
+        "a call after the value",
+        loop("sess.run([lr.assign(0.1 * next(rates)), make(i)])"),
+        reason="order",
+    ),
+    refuses(
+        "a session that is looked up after the value",
+        loop("lr.assign(0.1 * i).eval(session=current())"),
+        reason="order",
+    ),
+    refuses(
+        "adding, under a try",
+        loop("try:", "    sess.run(lr.assign_add(0.1 * i))", "except Exception:", "    pass"),
+        reason="in-try",
+    ),
+    refuses(
         "options of the run",
         loop("sess.run(lr.assign(0.1 * i), options=options)"),
         reason="run-options",
@@ -349,6 +364,12 @@ test_methods = bench(
         "two variables",
         method(make="self._lr = tf.Variable(0.0)\n        self._lr = tf.Variable(1.0)"),
         reason="variable-unknown",
+        shapes=AT_TOP,
+    ),
+    refuses(
+        "an object that takes no more attributes",
+        method().replace("class Model:", 'class Model:\n    __slots__ = ("_lr", "train")\n'),
+        reason="loop-elsewhere",
         shapes=AT_TOP,
     ),
     rewrites(

@@ -222,8 +222,10 @@ class Assigns:
         statement = self._source.statement(store.target) if store is not None else None
         if attribute is None or store is None or statement is None:
             return _elsewhere(assign, "sets a variable that no constructor here makes for good")
-        made = self._tracer.trace(statement.value) if isinstance(statement, ast.Assign) else None
-        if made is None or made.kind is not Kind.VARIABLE or made.expr is not statement.value:
+        if not isinstance(statement, ast.Assign):
+            return _elsewhere(assign, "sets a variable that is made in another way")
+        made = self._tracer.trace(statement.value)
+        if made.kind is not Kind.VARIABLE or made.expr is not statement.value:
             return _elsewhere(assign, "sets a variable that is made in another way")
         if ast.unparse(store.target) != ast.unparse(attribute) or len(statement.targets) != 1:
             return _elsewhere(assign, "calls the variable otherwise than its constructor")
@@ -241,8 +243,11 @@ class Assigns:
         if not isinstance(expr, ast.Attribute) or not isinstance(expr.value, ast.Name):
             return None
         cls = self._classes.of_self(expr.value)
-        if cls is None or self._classes.family(cls) is None:
+        family = self._classes.family(cls) if cls is not None else None
+        if cls is None or family is None:
             return None
+        if any("__slots__" in self._scopes.inside(one).bindings for one in family):
+            return None  # there is no room for more attributes
         getter = self._classes.method(cls, expr.attr)
         if getter is None:
             return expr
