@@ -75,12 +75,12 @@ class AssignInLoop(Rule):
     float for an integer variable; where the variable or its type is not known it is the same
     (`variable-unknown`, `type-unknown`). What else a run fetches may read the variable
     (`fetched-beside`), and another call of the same run may come before the value now (`order`).
-    Under a `try` (`in-try`) what raises and is caught must stay so: adding to a variable that has
-    no value, or assigning to one of another graph, raises otherwise. The variable must be there before the loop (`operand-not-sure`) and all
-    through it (`rebound-in-loop`); for a method, its constructor must make it (`loop-elsewhere`).
-    Under a `with` inside the loop (`scope-in-loop`) and in a generator (`generator`), names,
-    devices and control dependencies come from there. What lists, counts or looks up ops
-    (`graph-read`) or closes the graph (`graph-finalized`) would notice.
+    Under a `try` (`in-try`) what raises must go on to: adding to a variable that has no value, or
+    assigning to one of another graph, raises otherwise. The variable must be there before the loop
+    (`operand-not-sure`) and all through it (`rebound-in-loop`); for a method, its constructor must
+    make it (`loop-elsewhere`). Under a `with` inside the loop (`scope-in-loop`) and in a generator
+    (`generator`), names, devices and control dependencies come from there. What lists, counts or
+    looks up ops (`graph-read`) or closes the graph (`graph-finalized`) would notice.
 
     ## When it does not help
     Where the loop makes few turns, or goes on making other ops. A value that stays the same in the

@@ -187,8 +187,10 @@ class Numbers:
         """Whether a value is what a run read from a variable of 32-bit integers."""
         if isinstance(expr, ast.Name):
             bindings = self._scopes.bindings(expr)
-            value = bindings[0].value if len(bindings) == 1 else None
-            return bindings[0].how is How.ASSIGN and value is not None and self._of_int32(value)
+            only = bindings[0] if len(bindings) == 1 else None
+            if only is None or only.how is not How.ASSIGN or only.value is None:
+                return False
+            return self._of_int32(only.value)
         run = self._sessions.runs.get(expr) if isinstance(expr, ast.Call) else None
         read = self._tracer.trace(run.fetches) if run is not None else None
         return read is not None and read.kind is Kind.VARIABLE and self.types.of([read]) == "int32"
