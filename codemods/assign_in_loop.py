@@ -79,8 +79,9 @@ class AssignInLoop(Rule):
     assigning to one of another graph, raises otherwise. The variable must be there before the loop
     (`operand-not-sure`) and all through it (`rebound-in-loop`); for a method, its constructor must
     make it (`loop-elsewhere`). Under a `with` inside the loop (`scope-in-loop`) and in a generator
-    (`generator`), names, devices and control dependencies come from there. What lists, counts or
-    looks up ops (`graph-read`) or closes the graph (`graph-finalized`) would notice.
+    (`generator`), names and devices come from there. Under `control_dependencies`, wherever, a
+    constant waits and a feed does not. What lists, counts or looks up ops (`graph-read`) or closes
+    the graph (`graph-finalized`) would notice.
 
     ## When it does not help
     Where the loop makes few turns, or goes on making other ops. A value that stays the same in the
@@ -103,6 +104,7 @@ class AssignInLoop(Rule):
         "many-variables": "One run assigns to each variable of a list.",
         "shape-changes": "The shape of the value is not checked against the variable's.",
         "fetched-beside": "The run fetches something that may read or write the variable, too.",
+        "control-dependencies": "The constant waits for other ops, and a feed takes its place.",
         "in-try": "An error that is caught may come no more, or be another one.",
         "order": "The value would be found out after another call, and not before it.",
         "own-feed": "The run has a feed that is not written out.",
@@ -220,6 +222,9 @@ def _run_obstacle(facts: Facts, group: Sequence[Assign]) -> Obstacle | None:
         return Obstacle("own-feed", message)
     if not _keeps_order(group):
         return Obstacle("order", "the values would be found out after other calls than before")
+    if facts.graph.placement.surroundings(run.call, None).controls:
+        message = "the op has to wait for others, which a feed in place of the constant leaves out"
+        return Obstacle("control-dependencies", message)
     if facts.names.v1 is None:
         return Obstacle("variable-unknown", "the file has no name for TensorFlow as a whole")
     return None

@@ -221,7 +221,18 @@ test_refused = bench(
     refuses(
         "under control dependencies in the loop",
         loop("with tf.control_dependencies([train]):", "    sess.run(lr.assign(0.1 * i))"),
-        reason="scope-in-loop",
+        reason="control-dependencies",
+    ),
+    refuses(
+        "under control dependencies around the loop",
+        script(
+            """
+            with tf.control_dependencies([train]):
+                for i in range(9):
+                    sess.run(lr.assign(0.1 * i))
+            """
+        ),
+        reason="control-dependencies",
     ),
     refuses(
         "a generator",
