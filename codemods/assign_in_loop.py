@@ -46,7 +46,7 @@ class AssignInLoop(Rule):
 
     ## After
     ```python
-    lr_value = tf.placeholder(lr.dtype.base_dtype, lr.get_shape())
+    lr_value = tf.placeholder(lr.dtype.base_dtype, lr.get_shape(), name="lr_value")
     assign_lr = tf.assign(lr, lr_value)
     for epoch in range(100):
         sess.run(assign_lr, feed_dict={lr_value: 0.1 * 0.95 ** epoch})

@@ -389,7 +389,7 @@ test_methods = bench(
         method(
             make="self._lr = tf.Variable(0.0, trainable=False)\n"
             "        self._lr_value = tf.placeholder("
-            "self._lr.dtype.base_dtype, self._lr.get_shape())\n"
+            'self._lr.dtype.base_dtype, self._lr.get_shape(), name="lr_value")\n'
             "        self._assign_lr = tf.assign(self._lr, self._lr_value)",
             call="session.run(self._assign_lr, feed_dict={self._lr_value: rate})",
         ),
@@ -402,7 +402,7 @@ test_methods = bench(
         method(
             make="self._lr = tf.Variable(0.0, trainable=False)\n"
             "        self._lr_value = tf.placeholder("
-            "self._lr.dtype.base_dtype, self._lr.get_shape())\n"
+            'self._lr.dtype.base_dtype, self._lr.get_shape(), name="lr_value")\n'
             "        self._assign_lr = self._lr.assign(self._lr_value)",
             call="return session.run(self._assign_lr, feed_dict={self._lr_value: rate})",
         ),
@@ -413,7 +413,7 @@ test_methods = bench(
 
 
 def made(variable: str, op: str, value: str, call: str) -> list[str]:
-    shaped = f"{variable}.dtype.base_dtype, {variable}.get_shape()"
+    shaped = f'{variable}.dtype.base_dtype, {variable}.get_shape(), name="{value}"'
     return [f"{value} = tf.placeholder({shaped})", f"{op} = {call}"]
 
 
@@ -583,7 +583,7 @@ def main():
 def train(args):
     lr = tf.Variable(0.0, trainable=False)
     with tf.Session() as sess:
-        lr_value = tf.placeholder(lr.dtype.base_dtype, lr.get_shape())
+        lr_value = tf.placeholder(lr.dtype.base_dtype, lr.get_shape(), name="lr_value")
         assign_lr = tf.assign(lr, lr_value)
         # From epoch to epoch.
         for epoch in range(args.epochs):
@@ -619,11 +619,11 @@ class Net:
 
     def train(self, sess):
         with self.lr.graph.as_default():
-            lr_value = tf.placeholder(self.lr.dtype.base_dtype, self.lr.get_shape())
+            lr_value = tf.placeholder(self.lr.dtype.base_dtype, self.lr.get_shape(), name="lr_value")
             assign_lr = self.lr.assign(lr_value)
         for i in range(9):
             sess.run(assign_lr, feed_dict={lr_value: 0.1 * i})
-""",
+""",  # noqa: E501
         contract="exact",
         shapes=AT_TOP,
     ),

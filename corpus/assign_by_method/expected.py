@@ -16,7 +16,7 @@ class Model(object):
         self.targets = tf.placeholder(tf.float32, [None, 1])
         self.weights = tf.get_variable("weights", [size, 1], initializer=tf.zeros_initializer())
         self._lr = tf.Variable(0.0, trainable=False, name="lr")
-        self._lr_value = tf.placeholder(self._lr.dtype.base_dtype, self._lr.get_shape())
+        self._lr_value = tf.placeholder(self._lr.dtype.base_dtype, self._lr.get_shape(), name="lr_value")
         self._assign_lr = tf.assign(self._lr, self._lr_value)
         difference = tf.matmul(self.inputs, self.weights) - self.targets
         self.loss = tf.reduce_mean(tf.square(difference))

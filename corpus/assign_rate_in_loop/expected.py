@@ -24,13 +24,13 @@ train = tf.train.GradientDescentOptimizer(rate).minimize(loss)
 
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
-    rate_value = tf.placeholder(rate.dtype.base_dtype, rate.get_shape())
+    rate_value = tf.placeholder(rate.dtype.base_dtype, rate.get_shape(), name="rate_value")
     assign_rate = tf.assign(rate, rate_value)
-    total_increase = tf.placeholder(total.dtype.base_dtype, total.get_shape())
+    total_increase = tf.placeholder(total.dtype.base_dtype, total.get_shape(), name="total_increase")
     add_to_total = total.assign_add(total_increase)
-    last_step_value = tf.placeholder(last_step.dtype.base_dtype, last_step.get_shape())
+    last_step_value = tf.placeholder(last_step.dtype.base_dtype, last_step.get_shape(), name="last_step_value")
     assign_last_step = last_step.assign(last_step_value)
-    w_value = tf.placeholder(w.dtype.base_dtype, w.get_shape())
+    w_value = tf.placeholder(w.dtype.base_dtype, w.get_shape(), name="w_value")
     assign_w = w.assign(w_value)
     for epoch in range(5):
         for batch in range(8):

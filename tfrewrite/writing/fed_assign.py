@@ -106,7 +106,9 @@ def made_with_variables(
 def _lines(facts: Facts, made: Fed, tensorflow: str) -> list[str]:
     """The lines that make the placeholder and the op."""
     variable = made.variable
-    shaped = f"{variable}.dtype.base_dtype, {variable}.get_shape()"
+    # With a name of its own it takes none from placeholders that the script makes later.
+    name = made.placeholder.rpartition(".")[2].lstrip("_")
+    shaped = f'{variable}.dtype.base_dtype, {variable}.get_shape(), name="{name}"'
     call = made.assign.call
     options = [_text(facts, one) for one in call.args[1 if made.assign.by_method else 2 :]]
     options += [
