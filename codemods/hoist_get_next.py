@@ -11,7 +11,12 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import SessionKind
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
-from tfrewrite.writing.hoisted import hoisted_statement, hoisted_value, on_one_line
+from tfrewrite.writing.hoisted import (
+    hoisted_statement,
+    hoisted_value,
+    on_one_line,
+    other_draws,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,7 +157,7 @@ def _forbidden(facts: Facts, element: Element, all_of_them: list[Element]) -> Ob
     if rival is not None:
         message = f"the element of line {rival.call.lineno} is fetched by the same run"
         return Obstacle("two-in-one-run", message)
-    return _generator(facts, element)
+    return facts.hoisting.resumed(element.call)
 
 
 def _rival(element: Element, all_of_them: list[Element]) -> Element | None:
@@ -161,19 +166,6 @@ def _rival(element: Element, all_of_them: list[Element]) -> Element | None:
             if ast.dump(other.iterator) == ast.dump(element.iterator):
                 return other
     return None
-
-
-def _generator(facts: Facts, element: Element) -> Obstacle | None:
-    function = facts.source.function(element.call)
-    resumed = [
-        node
-        for node in (ast.walk(function) if function is not None else ())
-        if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await))
-    ]
-    if all(facts.source.function(node) is not function for node in resumed):
-        return None
-    name = getattr(function, "name", "")
-    return Obstacle("generator", f"`{name}` is left and resumed, perhaps under other scopes")
 
 
 def _place(facts: Facts, element: Element) -> Place | Obstacle:
@@ -191,7 +183,7 @@ def _rewrite(facts: Facts, element: Element, place: Place, taken: set[str]) -> R
         name = facts.names.fresh(_title(element.iterator), taken)
         taken.add(name)
         edits = hoisted_value(facts, element.call, place.before, name)
-    changes = _changes(facts, place)
+    changes = other_draws(facts, place.before)
     text = facts.source.segment(element.iterator)
     return Rewrite(
         facts.source.span(element.call),
@@ -240,18 +232,3 @@ def _title(iterator: ast.expr) -> str:
     words = [word for word in words if word not in ("iterator", "iter", "it", "itr", "dataset")]
     described = [word for word in words if word.isalpha() and len(word) > 1]
     return "_".join(["next", *described, "element"])
-
-
-def _changes(facts: Facts, place: Place) -> str:
-    """What other draws there may be, because fewer ops are made before random ones."""
-    if not facts.seeds.depend_on_ops_before:
-        return ""
-    rest = facts.afterwards.rest(place.before)
-    draw = facts.building.first_draw(rest.nodes)
-    if draw is None and not rest.unseen:
-        return ""
-    where = f"line {draw.lineno}" if draw is not None else "the rest of the program"
-    return (
-        f"draws of ops without a seed of their own, which {where} may make in the loop or after it:"
-        " TensorFlow 1.15 derives their seeds from the number of ops made before"
-    )

@@ -114,3 +114,28 @@ def test_what_comes_first() -> None:
     first = found.hoisting.comes_first
     assert first(a, e) and first(a, d) and first(d, e)
     assert not first(c, e) and not first(e, a)
+
+
+@pytest.mark.parametrize(
+    ("init", "is_set"),
+    [
+        ("self.a = 1", True),
+        ("self.build()", True),
+        ("pass", False),
+        ("self.a = 2; self.build()", False),
+    ],
+)
+def test_an_attribute_that_the_constructor_sets_for_good(init: str, *, is_set: bool) -> None:
+    found = facts(CLASS.format(init=init))
+    call = expression(found)
+    assert isinstance(call, ast.Call)
+    attribute = call.args[0]
+    assert isinstance(attribute, ast.Attribute)
+    # `build` is called by nobody where the constructor does not call it, and may be at any time.
+    assert (found.hoisting.set_when_made(attribute) is not None) == (is_set and "build" in init)
+
+
+def test_a_function_that_is_left_and_resumed() -> None:
+    found = facts("def f():\n    a  # here\n    yield\ndef g():\n    a  # there\n")
+    assert found.hoisting.resumed(expression(found)) is not None
+    assert found.hoisting.resumed(expression(found, "there")) is None

@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 
 from tfrewrite.analysis.afterwards import Afterwards
+from tfrewrite.analysis.assigns import Assigns
 from tfrewrite.analysis.building import Building
 from tfrewrite.analysis.captured import Captured
 from tfrewrite.analysis.catching import Catching
@@ -25,6 +26,7 @@ from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.next_elements import NextElements
+from tfrewrite.analysis.numbers import Numbers
 from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.pipelines import Pipelines
@@ -34,6 +36,7 @@ from tfrewrite.analysis.reported import Reports
 from tfrewrite.analysis.scopes import Scopes
 from tfrewrite.analysis.seeds import Seeds
 from tfrewrite.analysis.sessions import Sessions
+from tfrewrite.analysis.settings import Settings
 from tfrewrite.analysis.settled import Settled
 from tfrewrite.analysis.source import Source
 from tfrewrite.analysis.unread import Unread
@@ -252,6 +255,36 @@ class Facts:
             self.moves,
             self.plain_values,
             self.seeds,
+        )
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """Which sort of number a value is."""
+        settings = Settings(self.source, self.scopes, self.names, self.classes, self.own_calls)
+        return Numbers(
+            self.source,
+            self.scopes,
+            self.names,
+            self.classes,
+            self.own_calls,
+            self.sessions,
+            self.graph,
+            settings,
+        )
+
+    @cached_property
+    def assigns(self) -> Assigns:
+        """What is assigned to variables of a graph."""
+        return Assigns(
+            self.source,
+            self.scopes,
+            self.names,
+            self.flow,
+            self.graph,
+            self.sessions,
+            self.own_calls,
+            self.classes,
+            self.hoisting,
         )
 
     @cached_property

@@ -34,7 +34,11 @@ class GraphReaders:
 
     def obstacle(self, op_type: str, loop: ast.stmt) -> Obstacle | None:
         """What would notice that ops of a type are made once before a loop instead of in it."""
-        return self._eager or self._reading(op_type) or self._changing(loop)
+        return self.noticing(op_type) or self._changing(loop)
+
+    def noticing(self, op_type: str) -> Obstacle | None:
+        """What would notice that ops of a type are fewer and are called otherwise."""
+        return self._eager or self._reading(op_type)
 
     @cached_property
     def _eager(self) -> Obstacle | None:

@@ -90,6 +90,19 @@ class Hoisting:
             return obstacle
         return Place(statement, not self.loops(statement))
 
+    def resumed(self, node: ast.AST) -> Obstacle | None:
+        """Why scopes may change between two statements: the function is left and resumed."""
+        function = self._source.function(node)
+        inner = (
+            self._source.function(one) is function
+            for one in (ast.walk(function) if function is not None else ())
+            if isinstance(one, (ast.Yield, ast.YieldFrom, ast.Await))
+        )
+        if not any(inner):
+            return None
+        name = getattr(function, "name", "")
+        return Obstacle("generator", f"`{name}` is left and resumed, perhaps under other scopes")
+
     def _before_which(self, loop: ast.AST) -> ast.stmt | None:
         """The statement that a loop is or stands in; none where that is outside of a lambda."""
         statement = self._source.statement(loop)
@@ -186,6 +199,14 @@ class Hoisting:
         return False
 
     # Attributes
+
+    def set_when_made(self, expr: ast.Attribute) -> Store | None:
+        """The statement of a constructor that sets an attribute, if it does once for all."""
+        cls = self._classes.of_self(expr.value) if isinstance(expr.value, ast.Name) else None
+        stores = self._classes.stores(cls, expr.attr) if cls is not None else None
+        if not stores or len(stores) > 1 or stores[0].augmented or self._classes.runs_code(expr):
+            return None
+        return stores[0] if self._when_made(stores[0]) else None
 
     def _attribute(self, expr: ast.Attribute, base: ast.Name, loop: ast.AST) -> Obstacle | None:
         cls = self._classes.of_self(base) or self._made(base)

@@ -47,8 +47,23 @@ class Names:
     @cached_property
     def alias(self) -> str | None:
         """The name by which the whole file can say TensorFlow, such as `tf`."""
+        return self.alias_of("tensorflow")
+
+    @cached_property
+    def v1(self) -> str | None:
+        """How the whole file can say TensorFlow 1, such as `tf` or `tf.compat.v1`."""
+        compat = f"{self.alias}.compat.v1"
+        spelled = (
+            isinstance(node.value, ast.Attribute) and ast.unparse(node) == compat
+            for node in self._scopes.source.all(ast.Attribute)
+            if node.attr == "v1"
+        )
+        return compat if any(spelled) else self.alias
+
+    def alias_of(self, path: str) -> str | None:
+        """The name by which the whole file can say a module."""
         for name, bindings in self._scopes.module.bindings.items():
-            if all(self._binding_path(binding) == "tensorflow" for binding in bindings):
+            if all(self._binding_path(binding) == path for binding in bindings):
                 return name
         return None
 

@@ -29,6 +29,21 @@ def hoisted_statement(facts: Facts, statement: ast.stmt, before: ast.stmt) -> tu
     )
 
 
+def other_draws(facts: Facts, place: ast.stmt) -> str:
+    """What other draws there may be, because fewer ops are made before random ones; or nothing."""
+    if not facts.seeds.depend_on_ops_before:
+        return ""
+    rest = facts.afterwards.rest(place)
+    draw = facts.building.first_draw(rest.nodes)
+    if draw is None and not rest.unseen:
+        return ""
+    where = f"line {draw.lineno}" if draw is not None else "the rest of the program"
+    return (
+        f"draws of ops without a seed of their own, which {where} may make in the loop or after it:"
+        " TensorFlow 1.15 derives their seeds from the number of ops made before"
+    )
+
+
 def on_one_line(facts: Facts, statement: ast.stmt) -> bool:
     span = facts.source.span(statement)
     return span.line == span.end_line

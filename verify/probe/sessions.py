@@ -184,12 +184,23 @@ def _flat(fetches, value):
                 for pair in _flat(fetches[key], value[key]):
                     yield pair
     elif isinstance(value, tuple):
-        name = _name(fetches)
+        name = _known_as(fetches)
         for number, part in enumerate(value):
             if part is not None:
                 yield "%s[%d]" % (name, number), part
     else:
-        yield _name(fetches), value
+        yield _known_as(fetches), value
+
+
+def _known_as(fetch):
+    """What a fetched value is called; that of an assignment after the variable.
+
+    A script that makes an op for each assignment has one number more in each name.
+    """
+    op = getattr(fetch, "op", None)
+    if getattr(op, "type", "") in ("Assign", "AssignAdd", "AssignSub") and len(op.inputs) > 0:
+        return "%s of %s" % (op.type, op.inputs[0].name)
+    return _name(fetch)
 
 
 def _mapped(fetches, value, change):
