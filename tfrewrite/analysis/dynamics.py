@@ -40,6 +40,10 @@ _REWIRING = (
     "create_eval_graph",
     "mixed_precision_graph_rewrite",
     "mock.patch",
+    "mock import",
+    "import mock",
+    "mocker.patch",
+    "monkeypatch",
 )
 
 
@@ -66,11 +70,16 @@ class Dynamics:
     @cached_property
     def obstacle(self) -> str:
         """What makes the rest worthless, in a sentence; empty where there is nothing."""
-        changing = self._changing() or self._loose_dependencies()
-        if changing:
-            return f"{changing} may change what anything means"
+        if self.changed_meaning:
+            return self.changed_meaning
         running = self._running_unseen()
         return f"{running} runs code at moments that the text does not show" if running else ""
+
+    @cached_property
+    def changed_meaning(self) -> str:
+        """What changes the meaning of names, attributes or graphs unseen, in a sentence."""
+        changing = self._changing() or self._loose_dependencies()
+        return f"{changing} may change what anything means" if changing else ""
 
     def _changing(self) -> str:
         """Code that changes what names and attributes mean."""

@@ -15,10 +15,12 @@ from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.dynamics import Dynamics
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.feeds import Feeds
+from tfrewrite.analysis.fixed_fetches import FixedFetches
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.graph_readers import GraphReaders
+from tfrewrite.analysis.handlers import Handlers
 from tfrewrite.analysis.hoisting import Hoisting
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.managers import Managers
@@ -116,6 +118,26 @@ class Facts:
     def catching(self) -> Catching:
         """What may catch an exception and let the program go on."""
         return Catching(self.source, self.names, self.flow, self.classes, self.managers)
+
+    @cached_property
+    def handlers(self) -> Handlers:
+        """What looks into an exception."""
+        return Handlers(
+            self.source, self.scopes, self.names, self.flow, self.classes, self.managers
+        )
+
+    @cached_property
+    def fixed_fetches(self) -> FixedFetches:
+        """What runs fetch in each turn of a loop."""
+        return FixedFetches(
+            self.source,
+            self.scopes,
+            self.classes,
+            self.containers,
+            self.graph,
+            self.own_calls,
+            self.hoisting,
+        )
 
     @cached_property
     def dynamics(self) -> Dynamics:
