@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tfrewrite.model import Span
 
 _FEW_TURNS = 10
+_LONG_TITLE = 30
 
 
 class RunToCallable(Rule):
@@ -160,12 +161,21 @@ def _in_most_turns(facts: Facts, call: ast.Call, loop: ast.AST) -> bool:
 
 
 def _has_hotter(facts: Facts, call: ast.Call, loop: ast.AST) -> bool:
-    """Whether runs stand in a loop within the loop, so that this one is one of many."""
-    for other in facts.sessions.runs:
-        loops = facts.hoisting.loops(other)
-        if other is not call and loop in loops[1:]:
-            return True
-    return False
+    """Whether runs stand in a loop within the loop, so that this one is one of few."""
+    runs = [other for other in facts.sessions.runs if other is not call]
+    runs += [other for other in facts.source.all(ast.Call) if _is_callable(facts, other.func)]
+    return any(loop in facts.hoisting.loops(other)[1:] for other in runs)
+
+
+def _is_callable(facts: Facts, func: ast.expr) -> bool:
+    """Whether a name stands for what `make_callable` gave."""
+    bindings = facts.scopes.bindings(func) if isinstance(func, ast.Name) else []
+    return any(
+        isinstance(binding.value, ast.Call)
+        and isinstance(binding.value.func, ast.Attribute)
+        and binding.value.func.attr == "make_callable"
+        for binding in bindings
+    )
 
 
 # What stands in the way
@@ -265,9 +275,10 @@ def _title(facts: Facts, run: SessionRun) -> str:
     """What the callable is called: `run_train_op` for `sess.run(self.train_op)`."""
     operands = facts.fixed_fetches.operands(run.fetches)
     words = [word for word in map(_word, operands) if word]
-    if len(operands) > 2 or len(words) != len(operands):
+    title = "_".join(["run", *dict.fromkeys(words)])
+    if len(operands) > 2 or len(words) != len(operands) or len(title) > _LONG_TITLE:
         return "run_step"
-    return "_".join(["run", *dict.fromkeys(words)])
+    return title
 
 
 def _word(operand: ast.expr) -> str:

@@ -147,7 +147,7 @@ class Facts:
     @cached_property
     def sessions(self) -> Sessions:
         """Where the graph is run."""
-        return Sessions(self.source, self.scopes, self.names, self.graph)
+        return Sessions(self.source, self.scopes, self.names, self.graph, self.own_calls)
 
     @cached_property
     def moves(self) -> Moves:

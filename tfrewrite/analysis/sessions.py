@@ -15,10 +15,12 @@ from tfrewrite.analysis.source import Source
 from tfrewrite.analysis.symbols import HOOKED_SESSIONS, PLAIN_SESSIONS, SESSIONS
 
 DEFAULT_SESSION = "<default>"
+_MAX_CALLERS = 8
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.graph import Tracer
     from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.own_calls import OwnCalls
 
 
 class SessionKind(Enum):
@@ -61,7 +63,10 @@ class SessionRun:
 class Sessions:
     """Finds sessions and runs."""
 
-    def __init__(self, source: Source, scopes: Scopes, names: Names, tracer: Tracer) -> None:
+    def __init__(
+        self, source: Source, scopes: Scopes, names: Names, tracer: Tracer, own: OwnCalls
+    ) -> None:
+        self._own = own
         self._source = source
         self._scopes = scopes
         self._names = names
@@ -90,38 +95,25 @@ class Sessions:
     def kind(self, expr: ast.expr) -> SessionKind | None:
         """What sort of session an expression is; None if it is not one."""
         value = self._tracer.trace(expr)
-        sort = _sort(value)
+        sort = _sort(value) or self._given_kind(expr, 0)
         if sort is not None:
             return sort
-        parameter = self._parameter_kind(expr)
-        if parameter is not None:
-            return parameter
         name = expr.id if isinstance(expr, ast.Name) else getattr(expr, "attr", "")
         looks = value.kind in (Kind.UNKNOWN, Kind.CHOICE) and "sess" in name.lower()
         return SessionKind.UNKNOWN if looks else None
 
-    def _parameter_kind(self, expr: ast.expr) -> SessionKind | None:
+    def _given_kind(self, expr: ast.expr, depth: int) -> SessionKind | None:
         """The sort of session that all callers in this file give to a parameter."""
         bindings = self._scopes.bindings(expr) if isinstance(expr, ast.Name) else []
-        if len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
+        if len(bindings) != 1 or bindings[0].how is not How.PARAMETER or depth > _MAX_CALLERS:
             return None
-        binding = bindings[0]
-        function = self._source.function(binding.node)
-        if not isinstance(function, ast.FunctionDef) or binding.value is not None:
-            return None
-        kinds = set()
-        for call in self._calls_of(function):
-            given = _argument(call, binding.index, binding.name)
-            kinds.add(_sort(self._tracer.trace(given)) if given is not None else None)
+        if bindings[0].value is not None:
+            return None  # callers that are not seen may leave it out
+        kinds = {
+            _sort(self._tracer.trace(given)) or self._given_kind(given, depth + 1)
+            for given in self._own.given(bindings[0]) or ()
+        }
         return kinds.pop() if len(kinds) == 1 else None
-
-    def _calls_of(self, function: ast.FunctionDef) -> list[ast.Call]:
-        return [
-            node
-            for node in self._source.all(ast.Call)
-            if isinstance(node.func, ast.Name)
-            and [b.node for b in self._scopes.bindings(node.func)] == [function]
-        ]
 
     def _of_session(
         self, call: ast.Call, func: ast.Attribute, kind: SessionKind
@@ -223,16 +215,6 @@ def _arguments(call: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.exp
             return None
         given[keyword.arg] = keyword.value
     return given
-
-
-def _argument(call: ast.Call, index: int | None, name: str) -> ast.expr | None:
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    if index is not None and index < len(call.args):
-        if not any(isinstance(argument, ast.Starred) for argument in call.args):
-            return call.args[index]
-    return None
 
 
 def _not_none(expr: ast.expr | None) -> ast.expr | None:
