@@ -241,17 +241,35 @@ class Hoisting:
     def _set_before_call(self, store: Store, loop: ast.AST) -> bool:
         """Whether `model.build()`, which sets an attribute, always comes before `model.train()`."""
         function = self._source.function(loop)
-        if not isinstance(function, _METHODS):
-            return False
         setters = self._setters(store)
+        if not isinstance(function, _METHODS) or function in setters:
+            return False
         calls = [call for setter in setters for call in self._own.calls(setter) or ()]
         setting = [call for call in calls if not self._is_inner(call, setters)]
-        training = self._own.calls(function)
-        if not setting or not training or function in setters:
+        training = self._from_outside(function)
+        if not setting or not training:
             return False
         return all(
             any(self._same_object(earlier, call) for earlier in setting) for call in training
         ) and all(any(self._same_object(call, later) for later in training) for call in setting)
+
+    def _from_outside(self, method: Method) -> list[ast.Call]:
+        """The calls that lead to a method from outside of its object; none if not all are seen."""
+        found: list[ast.Call] = []
+        methods = [method]
+        for one in methods:
+            calls = self._own.calls(one)
+            if not calls:
+                return []
+            for call in calls:
+                caller = self._source.function(call)
+                if not self._is_of_self(call):
+                    found.append(call)
+                elif not isinstance(caller, _METHODS):
+                    return []
+                elif caller not in methods:
+                    methods.append(caller)
+        return found
 
     def _setters(self, store: Store) -> list[Method]:
         """The methods that surely set an attribute, by themselves or by what they call."""
