@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.hoisting import Place
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import SessionKind
+from tfrewrite.analysis.turns import in_most_turns, turns
 from tfrewrite.codemods.drop_unused_fetches import DropUnusedFetches
 from tfrewrite.codemods.merge_session_runs import MergeSessionRuns
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
@@ -117,54 +119,28 @@ def _is_outline(facts: Facts, run: SessionRun) -> bool:
     if not run.direct or run.feed is not None:
         return False
     loops = facts.hoisting.loops(run.call)
-    if not loops or _turns(loops) <= _FEW_TURNS:
+    if not loops or turns(loops) <= _FEW_TURNS:
         return False
     if isinstance(facts.source.function(run.call), ast.Lambda):
         return False  # there is no statement to put before it
     if isinstance(facts.scopes.of(run.call).node, ast.ClassDef):
         return False  # a new name there is an attribute
-    return _in_most_turns(facts, run.call, loops[0]) and not _has_hotter(facts, run.call, loops[0])
-
-
-def _turns(loops: list[ast.AST]) -> float:
-    """How many turns loops make together, as far as their text says it."""
-    turns = 1.0
-    for loop in loops:
-        match loop:
-            case ast.For(iter=ast.Call(func=ast.Name("range"), args=[ast.Constant(int(count))])):
-                turns *= count
-            case ast.ListComp(generators=[ast.comprehension(iter=ast.Call() as call)]):
-                match call:
-                    case ast.Call(func=ast.Name("range"), args=[ast.Constant(int(count))]):
-                        turns *= count
-                    case _:
-                        return float("inf")
-            case _:
-                return float("inf")
-    return turns
-
-
-def _in_most_turns(facts: Facts, call: ast.Call, loop: ast.AST) -> bool:
-    """Whether a run is not one for some turns only, as a report at each hundredth step is."""
-    child: ast.AST = call
-    for outer in facts.flow.enclosing(call):
-        if outer is loop:
-            return True
-        if isinstance(outer, (ast.IfExp, ast.BoolOp, ast.ExceptHandler)):
-            return False
-        if isinstance(outer, ast.If) and child is not outer.test:
-            rest = any(isinstance(node, ast.Mod) for node in ast.walk(outer.test))
-            if not (rest and child in outer.orelse):
-                return False
-        child = outer
-    return True
+    return in_most_turns(facts.flow, run.call, loops[0]) and not _has_hotter(
+        facts, run.call, loops[0]
+    )
 
 
 def _has_hotter(facts: Facts, call: ast.Call, loop: ast.AST) -> bool:
     """Whether runs stand in a loop within the loop, so that this one is one of few."""
     runs = [other for other in facts.sessions.runs if other is not call]
     runs += [other for other in facts.source.all(ast.Call) if _is_callable(facts, other.func)]
-    return any(loop in facts.hoisting.loops(other)[1:] for other in runs)
+    if any(loop in facts.hoisting.loops(other)[1:] for other in runs):
+        return True
+    return any(
+        in_most_turns(facts.flow, other, loop) and facts.opened_sessions.steps_within(function.body)
+        for other in ast.walk(loop)
+        if isinstance(other, ast.Call) and (function := facts.own_calls.function(other)) is not None
+    )
 
 
 def _is_callable(facts: Facts, func: ast.expr) -> bool:
@@ -284,4 +260,4 @@ def _title(facts: Facts, run: SessionRun) -> str:
 def _word(operand: ast.expr) -> str:
     name = operand.attr if isinstance(operand, ast.Attribute) else ""
     name = operand.id if isinstance(operand, ast.Name) else name
-    return name.strip("_").lower()
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).strip("_").lower()

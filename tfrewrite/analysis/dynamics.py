@@ -12,6 +12,7 @@ from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.python_calls import gives_data
 from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.symbols import SETTINGS
 
 _NAMESPACES = frozenset(
     f"builtins.{name}" for name in "globals locals vars exec eval setattr delattr".split()
@@ -157,7 +158,8 @@ class Dynamics:
             return True
         if isinstance(store.value, ast.Name) and self._classes.of_self(store.value) is not None:
             return False
-        return self._tracer.trace(store.value).kind is Kind.OBJECT
+        value = self._tracer.trace(store.value)
+        return value.kind is Kind.OBJECT and value.symbol not in SETTINGS
 
     def _loose_dependencies(self) -> str:
         """Control dependencies that are not the manager of a `with` where they are written."""

@@ -27,6 +27,7 @@ from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.next_elements import NextElements
+from tfrewrite.analysis.opened_sessions import OpenedSessions
 from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.pipelines import Pipelines
@@ -148,6 +149,19 @@ class Facts:
     def sessions(self) -> Sessions:
         """Where the graph is run."""
         return Sessions(self.source, self.scopes, self.names, self.graph, self.own_calls)
+
+    @cached_property
+    def opened_sessions(self) -> OpenedSessions:
+        """Where sessions are opened."""
+        return OpenedSessions(
+            self.source,
+            self.scopes,
+            self.names,
+            self.flow,
+            self.sessions,
+            self.own_calls,
+            self.afterwards,
+        )
 
     @cached_property
     def moves(self) -> Moves:

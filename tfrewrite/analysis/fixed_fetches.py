@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.fetches import leaves
-from tfrewrite.analysis.nodes import Kind, Node
+from tfrewrite.analysis.nodes import Kind, Node, plain
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _MAX_CALLERS = 8
 _FETCHED = (Kind.OP, Kind.VARIABLE, Kind.ELEMENT)
+_OPERATORS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign)
 # A list of them may be empty, or hold what cannot be fetched.
 _LISTS = ("variables", "collection", "compute_gradients", "collection_ref", "losses")
 
@@ -148,4 +149,6 @@ def _is_tensor(value: Node) -> bool:
         return bool(value.inputs) and all(_is_tensor(one) for one in value.values if one != value)
     if value.kind not in _FETCHED:
         return False
+    if isinstance(value.expr, _OPERATORS) and not any(map(_is_tensor, map(plain, value.values))):
+        return False  # two lists, perhaps
     return not value.symbol.endswith((*_LISTS, "get_session_handle"))
