@@ -278,7 +278,16 @@ test_surroundings_refused = bench(
         reason="builds-ops",
     ),
     refuses(
-        "an operator", in_session("print(sess.run(total * 2, {x: image}))"), reason="builds-ops"
+        "an operator, in a graph of its own",
+        script(
+            """
+            graph = tf.get_default_graph()
+            for image in images:
+                with tf.Session(graph=graph) as sess:
+                    print(sess.run(total * 2, {x: image}))
+            """
+        ),
+        reason="builds-ops",
     ),
     refuses(
         "a call that is not known",
@@ -797,6 +806,55 @@ test_rewritten = bench(
             for image in images:
                 with kept_session.as_default() as sess:
                     print(sess.run(logits, {x: image}))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "counted, in a graph that has a name",
+        script(
+            """
+            graph = tf.get_default_graph()
+            for image in images:
+                with tf.Session(graph=graph) as sess:
+                    value = sess.run(total, {x: image})
+                print(value)
+            """
+        ),
+        script(
+            """
+            graph = tf.get_default_graph()
+            kept_session = tf.Session(graph=graph)
+            for image in images:
+                with kept_session.as_default() as sess:
+                    value = sess.run(total, {x: image})
+                print(value)
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a sum over all turns, of what is restored",
+        script(
+            """
+            right = 0
+            for image in images:
+                with tf.Session() as sess:
+                    saver.restore(sess, "model.ckpt")
+                    right += np.sum(sess.run(logits, {x: image}) > 0)
+            print(right)
+            """
+        ),
+        script(
+            """
+            right = 0
+            kept_session = tf.Session()
+            saver.restore(kept_session, "model.ckpt")
+            for image in images:
+                with kept_session.as_default() as sess:
+                    right += np.sum(sess.run(logits, {x: image}) > 0)
+            kept_session.close()
+            print(right)
             """
         ),
         contract="exact",

@@ -37,7 +37,7 @@ class Searcher(object):
     def search(self):
         with tf.Session() as sess:
             sess.run(tf.global_variables_initializer())
-            self.descend(sess, 300)
+            self.descend(sess, 60)
             return sess.run(self.place)
 
 

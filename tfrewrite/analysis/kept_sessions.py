@@ -17,8 +17,6 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import DEFAULT_SESSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.hoisting import Place
     from tfrewrite.analysis.opened_sessions import OpenedSession
@@ -75,7 +73,7 @@ def obstacle(facts: Facts, opened: OpenedSession, place: Place) -> Obstacle | No
         or _arguments(opened, place.before)
         or _other_uses(facts, opened)
         or _restoring(facts, opened, place.before)
-        or _building(facts, body)
+        or _building(facts, opened, body)
         or _running(facts, opened, body)
         or _graphs(facts, place.before)
     )
@@ -151,7 +149,7 @@ def _rewritten(facts: Facts, loop: ast.stmt) -> Obstacle | None:
             text = ast.unparse(call.func)
             message = f"`{text}` in line {call.lineno} may write the checkpoint, or wait for it"
             return Obstacle("checkpoint-may-change", message)
-    unknown = facts.building.first_op(nodes)
+    unknown = facts.building.first_op(node for node in nodes if isinstance(node, ast.Call))
     if unknown is not None:
         text = facts.source.segment(unknown).splitlines()[0]
         message = f"it is not known whether `{text}` in line {unknown.lineno} writes the checkpoint"
@@ -162,8 +160,10 @@ def _rewritten(facts: Facts, loop: ast.stmt) -> Obstacle | None:
 # What is run
 
 
-def _building(facts: Facts, body: Iterable[ast.AST]) -> Obstacle | None:
-    found = facts.building.first_op(body)
+def _building(facts: Facts, opened: OpenedSession, body: list[ast.AST]) -> Obstacle | None:
+    """What makes ops, for which the graph is the default one no more, or what is not known."""
+    of_graph = any(keyword.arg == "graph" for keyword in opened.call.keywords)
+    found = facts.building.first_op(node for node in body if of_graph or isinstance(node, ast.Call))
     if found is not None:
         text = facts.source.segment(found).splitlines()[0]
         message = f"`{text}` in line {found.lineno} makes ops in each turn, or may do anything"
@@ -175,7 +175,7 @@ def _building(facts: Facts, body: Iterable[ast.AST]) -> Obstacle | None:
     return None
 
 
-def _running(facts: Facts, opened: OpenedSession, body: Iterable[ast.AST]) -> Obstacle | None:
+def _running(facts: Facts, opened: OpenedSession, body: list[ast.AST]) -> Obstacle | None:
     ours = facts.opened_sessions.runs(opened)
     calls = {run.call for run in ours}
     for node in body:
