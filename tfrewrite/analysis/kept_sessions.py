@@ -57,7 +57,8 @@ def restores(opened: OpenedSession) -> list[Restore]:
 
 def operands(facts: Facts, opened: OpenedSession) -> list[ast.expr]:
     """What has to be there before the loop, and to stay, for the session to be opened there."""
-    needed = [keyword.value for keyword in opened.call.keywords if not _is_literal(keyword.value)]
+    given = [keyword.value for keyword in opened.call.keywords]
+    needed = [value for value in given if not _is_literal(facts, value)]
     for restore in restores(opened):
         needed += [restore.saver]
         if not _is_flag(facts, restore.path):
@@ -217,20 +218,21 @@ def _graphs(facts: Facts, loop: ast.stmt) -> Obstacle | None:
     return None
 
 
-def _is_literal(value: ast.expr) -> bool:
+def _is_literal(facts: Facts, value: ast.expr) -> bool:
     """Whether a configuration is written where it is used, out of constants."""
-    return isinstance(value, ast.Call) and not any(
-        isinstance(node, (ast.Name, ast.Subscript, ast.Starred)) and not _is_function(node, value)
-        for node in ast.walk(value)
-    )
-
-
-def _is_function(node: ast.AST, value: ast.expr) -> bool:
-    """Whether a name is the library's, in the function of a call."""
-    return any(
-        isinstance(call, ast.Call) and any(part is node for part in ast.walk(call.func))
-        for call in ast.walk(value)
-    )
+    match value:
+        case ast.Constant():
+            return True
+        case ast.Attribute():
+            return facts.names.tf(value) is not None
+        case ast.Call(func=func, args=[], keywords=keywords):
+            known = facts.names.tf(func) is not None
+            return known and all(k.arg and _is_literal(facts, k.value) for k in keywords)
+        case ast.Dict(keys=keys, values=values):
+            return all(key is not None and _is_literal(facts, key) for key in keys) and all(
+                _is_literal(facts, one) for one in values
+            )
+    return False
 
 
 def _is_flag(facts: Facts, path: ast.expr) -> bool:
