@@ -212,8 +212,9 @@ def _keeping_state(facts: Facts, opened: OpenedSession, run: SessionRun) -> Obst
 def _graphs(facts: Facts, loop: ast.stmt) -> Obstacle | None:
     """What makes another graph the default one while the loop goes on."""
     for node in facts.opened_sessions.reached([loop]):
-        symbol = facts.names.tf(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
-        if symbol in ("Graph", "reset_default_graph"):
+        if not isinstance(node, (ast.Name, ast.Attribute)):
+            continue
+        if facts.names.tf(node) in ("Graph", "reset_default_graph"):
             return Obstacle("graph-changes", f"line {node.lineno} changes the default graph")
     return None
 
