@@ -54,6 +54,7 @@ def test_the_words_say_what_it_does() -> None:
         "with tf.control_dependencies([loss]):\n    a = tf.identity(loss)",
         "class A:\n    def set(self):\n        self.loss = loss",
         "model.learning_rate = 1",
+        "config = tf.ConfigProto()\nconfig.allow_soft_placement = True",
         "values = vars_of(model)",
         "# threading would not help",
         "from numpy import *",

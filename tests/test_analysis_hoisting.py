@@ -139,3 +139,81 @@ def test_a_function_that_is_left_and_resumed() -> None:
     found = facts("def f():\n    a  # here\n    yield\ndef g():\n    a  # there\n")
     assert found.hoisting.resumed(expression(found)) is not None
     assert found.hoisting.resumed(expression(found, "there")) is None
+
+
+BUILT = """
+class A:
+    def __init__(self, b):
+        self.b = b
+
+    def _set(self):
+        {stored}
+
+    def build(self):
+        {setting}
+
+    def work(self):
+        while c:
+            f(self.a)  # here
+            {inside}
+
+    def start(self):
+        self.work()
+
+
+def main():
+    a = A(1)
+    {before}
+    {start}
+"""
+
+
+def built(**parts: str) -> Place | Obstacle:
+    usual = {
+        "stored": "self.a = 1",
+        "setting": "self._set()",
+        "inside": "pass",
+        "before": "a.build()",
+        "start": "a.start()",
+    }
+    return place(BUILT.format(**(usual | parts)))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"stored": "if d: self.a = 1"},
+        {"stored": "self.a = 1; self.a = 2"},
+        {"setting": "if d: self._set()"},
+        {"setting": "for d in e: self._set()"},
+        {"inside": "self.build()"},
+        {"inside": "self._set()"},
+        {"inside": "self.a = 2"},
+        {"before": "pass"},
+        {"before": "if d: a.build()"},
+        {"before": "other.build()"},
+        {"before": "a.build(); a = A(2)"},
+        {"before": "g(a.build)"},
+        {"before": "a.start(); a.build()"},
+        {"start": "a.start()\n\ndef again(a):\n    a.build()"},
+        {"start": "a.start()\n\ndef again(a):\n    a.start()"},
+        {"start": "g(a.start)"},
+        {"start": "a.work()"},  # who calls `start`?
+    ],
+)
+def test_an_attribute_that_may_not_be_set_before_the_call(parts: dict[str, str]) -> None:
+    assert isinstance(built(**parts), Obstacle)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"before": "a._set()"},
+        {"setting": "self._set(); print(self.b)"},
+        {"start": "for d in e: a.start()"},
+        {"start": "a.start(); a.work()"},
+    ],
+)
+def test_an_attribute_that_is_set_before_the_call(parts: dict[str, str]) -> None:
+    assert isinstance(built(**parts), Place)

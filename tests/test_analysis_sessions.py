@@ -287,3 +287,23 @@ def test_fetches_and_feed_of_a_run(call: str, feed: str | None) -> None:
     assert ast.unparse(found.fetches) == "loss"
     assert (ast.unparse(found.feed) if found.feed else None) == feed
     assert found.direct is call.startswith("sess")
+
+
+@pytest.mark.parametrize(
+    ("callers", "expected"),
+    [
+        ("A().f(tf.Session())", SessionKind.PLAIN),
+        ("A().f(tf.Session())\nA().f(s=tf.Session())", SessionKind.PLAIN),
+        ("def g(t):\n    A().f(t)\ng(tf.Session())", SessionKind.PLAIN),
+        ("A().f(tf.train.MonitoredSession())", SessionKind.HOOKED),
+        ("A().f(tf.Session())\nA().f(tf.train.MonitoredSession())", None),
+        ("A().f(tf.Session())\nA().f(other)", None),
+        ("A().f(tf.Session())\nwork(A().f)", None),
+        ("def g(t):\n    A().f(t)", None),
+        ("", None),
+    ],
+)
+def test_a_session_that_is_given_to_a_method(callers: str, expected: SessionKind | None) -> None:
+    found = with_graph(f"class A:\n    def f(self, s):\n        s.run(loss)  # here\n{callers}\n")
+    here = run(found)
+    assert (here.kind if here is not None else None) is expected

@@ -12,6 +12,7 @@ from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.python_calls import gives_data
 from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.symbols import SETTINGS
 
 _NAMESPACES = frozenset(
     f"builtins.{name}" for name in "globals locals vars exec eval setattr delattr".split()
@@ -40,6 +41,10 @@ _REWIRING = (
     "create_eval_graph",
     "mixed_precision_graph_rewrite",
     "mock.patch",
+    "mock import",
+    "import mock",
+    "mocker.patch",
+    "monkeypatch",
 )
 
 
@@ -66,11 +71,16 @@ class Dynamics:
     @cached_property
     def obstacle(self) -> str:
         """What makes the rest worthless, in a sentence; empty where there is nothing."""
-        changing = self._changing() or self._loose_dependencies()
-        if changing:
-            return f"{changing} may change what anything means"
+        if self.changed_meaning:
+            return self.changed_meaning
         running = self._running_unseen()
         return f"{running} runs code at moments that the text does not show" if running else ""
+
+    @cached_property
+    def changed_meaning(self) -> str:
+        """What changes the meaning of names, attributes or graphs unseen, in a sentence."""
+        changing = self._changing() or self._loose_dependencies()
+        return f"{changing} may change what anything means" if changing else ""
 
     def _changing(self) -> str:
         """Code that changes what names and attributes mean."""
@@ -148,7 +158,8 @@ class Dynamics:
             return True
         if isinstance(store.value, ast.Name) and self._classes.of_self(store.value) is not None:
             return False
-        return self._tracer.trace(store.value).kind is Kind.OBJECT
+        value = self._tracer.trace(store.value)
+        return value.kind is Kind.OBJECT and value.symbol not in SETTINGS
 
     def _loose_dependencies(self) -> str:
         """Control dependencies that are not the manager of a `with` where they are written."""

@@ -16,10 +16,12 @@ from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.dynamics import Dynamics
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.feeds import Feeds
+from tfrewrite.analysis.fixed_fetches import FixedFetches
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.graph_readers import GraphReaders
+from tfrewrite.analysis.handlers import Handlers
 from tfrewrite.analysis.hoisting import Hoisting
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.managers import Managers
@@ -27,6 +29,7 @@ from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.next_elements import NextElements
 from tfrewrite.analysis.numbers import Numbers
+from tfrewrite.analysis.opened_sessions import OpenedSessions
 from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.pipelines import Pipelines
@@ -121,6 +124,26 @@ class Facts:
         return Catching(self.source, self.names, self.flow, self.classes, self.managers)
 
     @cached_property
+    def handlers(self) -> Handlers:
+        """What looks into an exception."""
+        return Handlers(
+            self.source, self.scopes, self.names, self.flow, self.classes, self.managers
+        )
+
+    @cached_property
+    def fixed_fetches(self) -> FixedFetches:
+        """What runs fetch in each turn of a loop."""
+        return FixedFetches(
+            self.source,
+            self.scopes,
+            self.classes,
+            self.containers,
+            self.graph,
+            self.own_calls,
+            self.hoisting,
+        )
+
+    @cached_property
     def dynamics(self) -> Dynamics:
         """What makes the rest of the analysis worthless."""
         return Dynamics(self.source, self.names, self.classes, self.graph)
@@ -129,6 +152,19 @@ class Facts:
     def sessions(self) -> Sessions:
         """Where the graph is run."""
         return Sessions(self.source, self.scopes, self.names, self.graph, self.own_calls)
+
+    @cached_property
+    def opened_sessions(self) -> OpenedSessions:
+        """Where sessions are opened."""
+        return OpenedSessions(
+            self.source,
+            self.scopes,
+            self.names,
+            self.flow,
+            self.sessions,
+            self.own_calls,
+            self.afterwards,
+        )
 
     @cached_property
     def moves(self) -> Moves:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _LOOPS = (ast.For, ast.While)
 _STOPS = (ast.With, ast.AsyncWith, ast.AsyncFor, ast.Match)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_METHODS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +223,7 @@ class Hoisting:
             inside = loop in self._source.ancestors(store.target)
             if not inside and self.comes_first(statement, self._source.statement(loop)):
                 return None
-        elif self._when_made(store):
+        elif self._when_made(store) or self._set_before_call(store, loop):
             return None
         return _not_sure(expr, f"is set in line {store.target.lineno}, at a time that is not known")
 
@@ -257,6 +258,74 @@ class Hoisting:
             and self._always(calls[0])
             and not self.loops(calls[0])
         )
+
+    def _set_before_call(self, store: Store, loop: ast.AST) -> bool:
+        """Whether `model.build()`, which sets an attribute, always comes before `model.train()`."""
+        function = self._source.function(loop)
+        setters = self._setters(store)
+        if not isinstance(function, _METHODS) or function in setters:
+            return False
+        calls = [call for setter in setters for call in self._own.calls(setter) or ()]
+        setting = [call for call in calls if not self._is_inner(call, setters)]
+        training = self._from_outside(function)
+        if not setting or not training:
+            return False
+        return all(
+            any(self._same_object(earlier, call) for earlier in setting) for call in training
+        ) and all(any(self._same_object(call, later) for later in training) for call in setting)
+
+    def _from_outside(self, method: Method) -> list[ast.Call]:
+        """The calls that lead to a method from outside of its object; none if not all are seen."""
+        found: list[ast.Call] = []
+        methods = [method]
+        for one in methods:
+            calls = self._own.calls(one)
+            if not calls:
+                return []
+            for call in calls:
+                caller = self._source.function(call)
+                if not self._is_of_self(call):
+                    found.append(call)
+                elif not isinstance(caller, _METHODS):
+                    return []
+                elif caller not in methods:
+                    methods.append(caller)
+        return found
+
+    def _setters(self, store: Store) -> list[Method]:
+        """The methods that surely set an attribute, by themselves or by what they call."""
+        method = store.method
+        if method is None or not self._always(store.target) or method.decorator_list:
+            return []
+        found = [method]
+        for setter in found:
+            calls = self._own.calls(setter)
+            if calls is None:
+                return []
+            for call in calls:
+                caller = self._source.function(call)
+                if isinstance(caller, _METHODS) and self._is_of_self(call) and self._always(call):
+                    if not self.loops(call) and caller not in found:
+                        found.append(caller)
+        return found
+
+    def _is_inner(self, call: ast.Call, setters: list[Method]) -> bool:
+        return self._is_of_self(call) and self._source.function(call) in setters
+
+    def _is_of_self(self, call: ast.Call) -> bool:
+        receiver = getattr(call.func, "value", None)
+        return isinstance(receiver, ast.Name) and self._classes.of_self(receiver) is not None
+
+    def _same_object(self, earlier: ast.Call, call: ast.Call) -> bool:
+        """Whether a method is called first, and then another one of the same object."""
+        one, other = getattr(earlier.func, "value", None), getattr(call.func, "value", None)
+        if not isinstance(one, ast.Name) or not isinstance(other, ast.Name) or one.id != other.id:
+            return False
+        if self._source.function(one) is not self._source.function(other):
+            return False
+        if len(self._scopes.bindings(one)) != 1:
+            return False
+        return self.comes_first(self._source.statement(earlier), self._source.statement(call))
 
 
 def _repeats(outer: ast.AST, child: ast.AST) -> bool:

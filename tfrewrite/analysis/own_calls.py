@@ -60,7 +60,8 @@ class OwnCalls:
         if isinstance(self._source.parent(function), ast.ClassDef):
             if self._methods.get(function.name) != [function]:
                 return None
-            uses += self._classes.reads(function.name)
+            reads = self._classes.reads(function.name)
+            uses += [use for use in reads if self._names.dotted(use) is None]  # not `tf.train`
         found = []
         for use in uses:
             parent = self._source.parent(use)

@@ -32,3 +32,5 @@ BUILDING_NOTHING = (
 )  # fmt: skip
 # Objects whose methods work on a graph that is finalized (measured on 1.15.5 and 2.21).
 HOLDING_NO_OPS = frozenset({"train.Saver", "train.Coordinator", "Summary", "ConfigProto"})
+# What they say is read once, when a session is made.
+SETTINGS = frozenset({"ConfigProto", "GPUOptions", "OptimizerOptions", "GraphOptions"})

@@ -13,10 +13,20 @@ if TYPE_CHECKING:
 
 def hoisted_value(facts: Facts, value: ast.expr, before: ast.stmt, name: str) -> tuple[Edit, ...]:
     """The value gets a name in front of a loop, and the name stands where it was."""
-    text = _text(facts, value)
+    text = text_of(facts, value)
     return (
         InsertBefore(facts.source.span(before), f"{name} = {text}"),
         ReplaceExpression(facts.source.span(value), name),
+    )
+
+
+def made_before(
+    facts: Facts, value: ast.expr, before: ast.stmt, name: str, text: str
+) -> tuple[Edit, ...]:
+    """What `text` makes gets a name in front of a loop, and is called where the value was."""
+    return (
+        InsertBefore(facts.source.span(before), f"{name} = {text}"),
+        ReplaceExpression(facts.source.span(value), f"{name}()"),
     )
 
 
@@ -24,7 +34,7 @@ def hoisted_statement(facts: Facts, statement: ast.stmt, before: ast.stmt) -> tu
     """The whole statement goes in front of a loop, with its comments."""
     place = facts.source.span(before)
     return (
-        InsertBefore(place, _text(facts, statement)),
+        InsertBefore(place, text_of(facts, statement)),
         RemoveStatement(facts.source.span(statement), place, moved=True),
     )
 
@@ -49,7 +59,7 @@ def on_one_line(facts: Facts, statement: ast.stmt) -> bool:
     return span.line == span.end_line
 
 
-def _text(facts: Facts, node: ast.expr | ast.stmt) -> str:
+def text_of(facts: Facts, node: ast.expr | ast.stmt) -> str:
     """The text of a node; written anew where it goes over several lines."""
     span = facts.source.span(node)
     return facts.source.segment(node) if span.line == span.end_line else ast.unparse(node)

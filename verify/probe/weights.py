@@ -10,6 +10,8 @@ import weakref
 
 import numpy as np
 
+_NUMBER = " in session %d"
+
 
 class Weights(object):
     """All variables, told by their names and, where names repeat, by the order of their making."""
@@ -21,6 +23,8 @@ class Weights(object):
         self._names = {}
         self._own = set()
         self._digests = {}
+        self._seen = set()
+        self._ended = set()
         self.run = None
         """The session's own `run`, without an observer."""
 
@@ -52,12 +56,20 @@ class Weights(object):
     # What they are.
 
     def changed(self):
-        """Whether a trainable variable is another than when this was asked last."""
+        """Whether a trainable variable is another than when this was asked last.
+
+        In a session that is new, what an earlier one had as well is no change.
+        """
         changed = False
         for name, value, _ in self.values(trainable=True):
-            digest = hashlib.blake2b(np.ascontiguousarray(value).tobytes(), digest_size=16).digest()
-            changed = changed or self._digests.get(name) != digest
+            digest = _digest(value)
+            known = self._digests.get(name)
+            if known is None:
+                changed = changed or (_without_number(name), digest) not in self._seen
+            else:
+                changed = changed or known != digest
             self._digests[name] = digest
+            self._seen.add((_without_number(name), digest))
         return changed
 
     def record(self, kind, loop=None):
@@ -68,8 +80,23 @@ class Weights(object):
         return bool(values)
 
     def record_end(self, session=None):
-        """The values at the end: of a session when it is closed, of all others at the very end."""
-        pairs = self._of_session(session, False) if session else self.values()
+        """The values at the end: of a session when it is closed, of all others at the very end.
+
+        A session that ends with the very values of an earlier one, as each does that only restores
+        the same checkpoint, counts once.
+        """
+        if session is None:
+            self._record_final(list(self._of_eager(False)))
+        for one in [session] if session is not None else self.open_sessions:
+            pairs = list(self._of_session(one, False))
+            whole = frozenset((_without_number(name), _digest(value)) for name, value, _ in pairs)
+            if whole and whole in self._ended:
+                self._sessions = [other for other in self._sessions if other() is not one]
+                continue
+            self._ended.add(whole)
+            self._record_final(pairs)
+
+    def _record_final(self, pairs):
         for name, value, trained in pairs:
             self._recorder.value("final", name, value, at_end=True, trained=trained)
 
@@ -122,8 +149,17 @@ class Weights(object):
         """Which session it is, where there are several over graphs with the same names."""
         for number, one in enumerate(self._sessions):
             if one() is session:
-                return " in session %d" % (number + 1) if number else ""
+                return _NUMBER % (number + 1) if number else ""
         return ""
+
+
+def _digest(value):
+    return hashlib.blake2b(np.ascontiguousarray(value).tobytes(), digest_size=16).digest()
+
+
+def _without_number(name):
+    """The name of a variable, whichever session it is of."""
+    return name.split(_NUMBER[: -len("%d")])[0]
 
 
 class Nudges(object):

@@ -1,0 +1,79 @@
+"""What looks into an exception, traps first."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from analysis_helpers import facts, marked
+
+IMPORTS = "import tensorflow as tf\n"
+
+
+def looking(text: str) -> str:
+    found = facts(IMPORTS + text)
+    return found.handlers.looking(marked(found, "here"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    f()  # here\nexcept E as e:\n    print(e)\n",
+        "try:\n    f()  # here\nexcept E as e:\n    if a:\n        b = [str(e)]\n",
+        (
+            "try:\n    try:\n        f()  # here\n    except F:\n        pass\n"
+            "except E as e:\n    print(e)\n"
+        ),
+        "import traceback\ntry:\n    f()  # here\nexcept E:\n    traceback.print_exc()\n",
+        "try:\n    f()  # here\nexcept E:\n    log.exception('no')\n",
+        "try:\n    f()  # here\nexcept E:\n    log.error('no', exc_info=True)\n",
+        "with manager:\n    f()  # here\n",
+        "def g():\n    f()  # here\ntry:\n    g()\nexcept E as e:\n    print(e)\n",
+        (
+            "def g():\n    f()  # here\ndef h(k):\n    try:\n        k()\n"
+            "    except E as e:\n        print(e)\nh(g)\n"
+        ),
+        "def g():\n    f()  # here\nh = g\ntry:\n    h()\nexcept E as e:\n    print(e)\n",
+    ],
+)
+def test_what_looks(text: str) -> None:
+    assert looking(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f()  # here\n",
+        "try:\n    f()  # here\nexcept E:\n    print('no')\n",
+        "try:\n    f()  # here\nexcept E as e:\n    raise\n",
+        "try:\n    g()\nexcept E as e:\n    print(e)\nelse:\n    f()  # here\n",
+        "try:\n    g()\nexcept E as e:\n    f()  # here\n",
+        "with tf.Session() as sess:\n    f()  # here\n",
+        "def main(_):\n    f()  # here\ntf.app.run(main)\n",
+    ],
+)
+def test_what_does_not(text: str) -> None:
+    assert looking(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("handler", "expected"),
+    [
+        ("tf.errors.OutOfRangeError", ""),
+        ("(tf.errors.OutOfRangeError, tf.errors.AbortedError)", ""),
+        ("KeyboardInterrupt", ""),
+        ("Exception", "catches more"),
+        ("(tf.errors.OutOfRangeError, ValueError)", "catches more"),
+        ("()", "catches more"),
+        ("chosen", "catches more"),
+    ],
+)
+def test_what_a_handler_in_a_loop_catches(handler: str, expected: str) -> None:
+    text = f"while a:\n    try:\n        f()  # here\n    except {handler}:\n        break\n"
+    found = facts(IMPORTS + text)
+    node = marked(found, "here")
+    loop = found.source.all(ast.While)[0]
+    words = found.handlers.catching_more_than_the_graph(node, loop)
+    assert expected in words and bool(expected) == bool(words)
+    assert found.handlers.catching(node) == bool(expected)

@@ -1,0 +1,116 @@
+"""The weights of a script that opens sessions: which count as another, and which as the same."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WEIGHTS = "tfrewrite.verify.probe.weights"
+
+
+class Numpy(ModuleType):
+    """As much of numpy as is needed; the probe runs where there is one, the tests need none."""
+
+    @staticmethod
+    def ascontiguousarray(value: float) -> SimpleNamespace:
+        return SimpleNamespace(tobytes=repr(value).encode)
+
+
+@pytest.fixture(autouse=True)
+def _numpy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(sys.modules, "numpy", Numpy("numpy"))
+    monkeypatch.delitem(sys.modules, WEIGHTS, raising=False)
+    yield
+    sys.modules.pop(WEIGHTS, None)
+
+
+class Recorder:
+    """Keeps what is recorded, by its name."""
+
+    def __init__(self) -> None:
+        self.final: dict[str, float] = {}
+
+    def value(self, kind: str, name: str, value: Any, **_: object) -> None:
+        assert kind == "final"
+        assert name not in self.final
+        self.final[name] = float(value)
+
+
+class Variable:
+    name = "w:0"
+    op = None
+
+
+class Graph:
+    def get_collection(self, _: str) -> list[Variable]:
+        return [Variable()]
+
+
+class Session:
+    """A session in which the only variable has a value."""
+
+    _closed = False
+    graph = Graph()
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+
+def weights() -> tuple[Any, Recorder]:
+    recorder = Recorder()
+    found = importlib.import_module(WEIGHTS).Weights(recorder)
+    found.run = lambda session, names: (
+        [session.value for _ in names] if isinstance(names, list) else session.value
+    )
+    found.in_graph = lambda graph, _=False: graph.get_collection("")
+    return found, recorder
+
+
+def ended(*values: float, left_open: float | None = None) -> list[float]:
+    """The values at the end that are recorded, of sessions closed one after the other."""
+    found, recorder = weights()
+    sessions = [Session(value) for value in values]
+    for session in sessions:
+        found.used(session)
+        found.record_end(session)
+        session._closed = True
+    last = Session(left_open or 0)
+    if left_open is not None:
+        found.used(last)
+    found.record_end()
+    names = [re.sub(r"^.*?( in session \d+)?$", r"\1", name) for name in recorder.final]
+    assert names == ["", *(f" in session {number + 2}" for number in range(len(names) - 1))]
+    return list(recorder.final.values())
+
+
+def test_sessions_with_other_weights_all_count() -> None:
+    assert ended(1, 2, 3) == [1, 2, 3]
+    assert ended(1, left_open=2) == [1, 2]
+
+
+def test_a_session_that_only_restores_does_not_count_again() -> None:
+    assert ended(1, 1, 1) == [1]
+    assert ended(1, 1, 2, 2, 1) == [1, 2]
+    assert ended(1, left_open=1) == [1]
+
+
+def test_a_new_session_with_known_weights_is_no_change() -> None:
+    found, _ = weights()
+    first, second, third = Session(1), Session(1), Session(2)
+    found.used(first)
+    assert found.changed()
+    assert not found.changed()
+    found.used(second)
+    assert not found.changed()
+    found.used(third)
+    assert found.changed()
+    second.value = 2
+    assert found.changed(), "what an open session had before was another value"

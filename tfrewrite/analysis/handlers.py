@@ -1,0 +1,138 @@
+"""Code that looks into an exception: at its message, or at what else it carries."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfrewrite.analysis.classes import Classes
+    from tfrewrite.analysis.flow import Flow
+    from tfrewrite.analysis.managers import Managers
+    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.scopes import Scopes
+    from tfrewrite.analysis.source import Source
+
+# They get at the exception without a name for it.
+_LOOKING = frozenset(
+    "exc_info print_exc format_exc print_exception format_exception format_exception_only"
+    " print_last print_tb format_tb TracebackException exception last_value excepthook".split()
+)
+_STARTING = frozenset({"tensorflow.app.run", "absl.app.run"})
+_RUNTIME_ONLY = frozenset({"builtins.KeyboardInterrupt", "builtins.StopIteration"})
+
+
+class Handlers:
+    """Follows an exception outwards: through the function, and through its callers."""
+
+    def __init__(
+        self,
+        source: Source,
+        scopes: Scopes,
+        names: Names,
+        flow: Flow,
+        classes: Classes,
+        managers: Managers,
+    ) -> None:
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._flow = flow
+        self._classes = classes
+        self._managers = managers
+
+    def looking(self, node: ast.AST) -> str:
+        """The words for what may look into an exception that is raised at a place, if anything."""
+        for outer in self._outwards(node, set()):
+            if isinstance(outer, (ast.With, ast.AsyncWith)):
+                if not self._managers.known(outer):
+                    return f"the manager of line {outer.lineno} is given exceptions of it"
+            elif any(map(self._looks, _handlers(outer))):
+                line = getattr(outer, "lineno", 0)
+                return f"the `try` of line {line} may look at the message of an exception of it"
+        return ""
+
+    def catching_more_than_the_graph(self, node: ast.AST, loop: ast.AST) -> str:
+        """The words for a handler within a loop that catches more than errors of a run."""
+        child = node
+        for outer in self._flow.enclosing(node):
+            if child in getattr(outer, "body", ()) and not all(map(self._of_run, _handlers(outer))):
+                line = getattr(outer, "lineno", 0)
+                return f"the `try` of line {line} catches more than the errors of a run"
+            if outer is loop:
+                break
+            child = outer
+        return ""
+
+    def catching(self, node: ast.AST) -> bool:
+        """Whether anything may catch an exception by more than the type of a run's error."""
+        return any(
+            not all(map(self._of_run, _handlers(outer))) for outer in self._outwards(node, set())
+        )
+
+    def _outwards(self, node: ast.AST, seen: set[ast.AST]) -> Iterator[ast.AST]:
+        """The `try` and `with` statements that an exception leaves on its way out."""
+        child = node
+        for outer in self._flow.enclosing(node):
+            if child in getattr(outer, "body", ()):
+                if isinstance(outer, (ast.With, ast.AsyncWith)) or _handlers(outer):
+                    yield outer
+            child = outer
+        function = self._source.function(node)
+        if function is None or function in seen:
+            return
+        seen.add(function)
+        name = getattr(function, "name", None)
+        if name is None or self._handed_on(name):
+            yield from (one for one in self._source.all(ast.Try))
+            return
+        for call in self._classes.calls(name):
+            yield from self._outwards(call, seen)
+
+    def _handed_on(self, name: str) -> bool:
+        """Whether a function is given to somebody who may call it anywhere."""
+        loads: list[ast.Name | ast.Attribute] = [
+            *(one for one in self._source.all(ast.Name) if one.id == name),
+            *self._classes.reads(name),
+        ]
+        for load in loads:
+            parent = self._source.parent(load)
+            if isinstance(parent, ast.keyword):
+                parent = self._source.parent(parent)
+            if not isinstance(load.ctx, ast.Load) or not isinstance(parent, ast.Call):
+                return True
+            if parent.func is not load and self._names.dotted(parent.func) not in _STARTING:
+                return True
+        return False
+
+    def _looks(self, handler: ast.ExceptHandler) -> bool:
+        if self._file_looks:
+            return True
+        return any(
+            isinstance(node, ast.Name) and node.id == handler.name
+            for statement in handler.body
+            for node in ast.walk(statement)
+        )
+
+    @cached_property
+    def _file_looks(self) -> bool:
+        words = {node.attr for node in self._source.all(ast.Attribute)}
+        words |= {node.id for node in self._source.all(ast.Name)}
+        words |= {node.arg or "" for node in self._source.all(ast.keyword)}
+        return bool(words & _LOOKING)
+
+    def _of_run(self, handler: ast.ExceptHandler) -> bool:
+        """Whether a handler is for errors of TensorFlow's runtime alone."""
+        listed = isinstance(handler.type, ast.Tuple)
+        types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        if handler.type is None or (listed and not types):
+            return False
+        paths = [self._names.dotted(one) or "" for one in types if one is not None]
+        return all(path.startswith("tensorflow.errors.") or path in _RUNTIME_ONLY for path in paths)
+
+
+def _handlers(statement: ast.AST) -> list[ast.ExceptHandler]:
+    return getattr(statement, "handlers", [])

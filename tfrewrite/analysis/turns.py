@@ -1,0 +1,49 @@
+"""How often something in a loop is evaluated, as far as the text says it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tfrewrite.analysis.flow import Flow
+
+
+def turns(loops: Sequence[ast.AST]) -> float:
+    """How many turns loops make together; infinite where the text does not say it."""
+    product = 1.0
+    for loop in loops:
+        product *= _turns(loop)
+    return product
+
+
+def _turns(loop: ast.AST) -> float:
+    match loop:
+        case ast.For(iter=over) | ast.ListComp(generators=[ast.comprehension(iter=over)]):
+            pass
+        case _:
+            return float("inf")
+    match over:
+        case ast.Call(func=ast.Name("range"), args=[ast.Constant(int(count))]):
+            return count
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return len(elements)
+    return float("inf")
+
+
+def in_most_turns(flow: Flow, node: ast.AST, loop: ast.AST) -> bool:
+    """Whether what a loop holds is not for some turns only, as a report at each tenth step is."""
+    child = node
+    for outer in flow.enclosing(node):
+        if outer is loop:
+            return True
+        if isinstance(outer, (ast.IfExp, ast.BoolOp, ast.ExceptHandler)):
+            return False
+        if isinstance(outer, ast.If) and child is not outer.test:
+            rest = any(isinstance(part, ast.Mod) for part in ast.walk(outer.test))
+            if not (rest and child in outer.orelse):
+                return False
+        child = outer
+    return True
