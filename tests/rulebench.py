@@ -31,10 +31,10 @@ Every case takes `allow=("shifted",)` (added to the default contracts), `target_
 `shapes=(...)`. Sources are dedented, and a first blank line is dropped.
 
 Each case is tried as it stands and in these shapes: `function`, `method`, `main` (under
-`if __name__ == "__main__":`), each with the imports left at the top, `crlf` and `tabs`. Leave out
-with `shapes=()` what is meant to differ: whether a name is used after the loop is not the same
-question at module level and in a function. A shape in which the source would not compile is left
-out by itself.
+`if __name__ == "__main__":`), each with the imports left at the top, and, where something is
+rewritten, `crlf` and `tabs`. Leave out with `shapes=()` what is meant to differ: whether a name is
+used after the loop is not the same question at module level and in a function. A shape in which
+the source would not compile is left out by itself.
 
 Whatever a case says, it is also checked that the result parses, that a second run changes nothing,
 that a file in which nothing is rewritten keeps every byte, and, as it stands, in a function and in
@@ -247,6 +247,8 @@ def _default_rules() -> list[RuleClass]:
 def _shaped(case: Case, shape: str) -> Case | None:
     before, after = _shape(case.before, shape), _shape(case.after, shape)
     if shape in {"function", "method", "main"} and not (_compiles(before) and _compiles(after)):
+        return None
+    if shape in {"crlf", "tabs"} and case.before == case.after:
         return None
     composed = shape not in {"main", "crlf", "tabs"}
     return replace(case, before=before, after=after, composed=composed)
