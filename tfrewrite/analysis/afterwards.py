@@ -44,8 +44,15 @@ class Afterwards:
     def rest(self, statement: ast.stmt) -> Rest:
         """All that may be evaluated in a statement and after it."""
         if statement not in self._known:
-            self._known[statement] = _Walk(self, statement).rest
+            walk = _Walk(self)
+            walk.take(statement)
+            walk.go_on(statement)
+            self._known[statement] = walk.rest
         return self._known[statement]
+
+    def within(self, statement: ast.AST) -> list[ast.AST]:
+        """All that may be evaluated in a statement or an expression, in functions too."""
+        return _Walk(self).take(statement)
 
     def entered(self, node: ast.AST) -> Iterator[ast.AST]:
         """The functions of the file that a name or an attribute may lead into."""
@@ -98,21 +105,19 @@ class Afterwards:
 
 
 class _Walk:
-    def __init__(self, afterwards: Afterwards, start: ast.stmt) -> None:
+    def __init__(self, afterwards: Afterwards) -> None:
         self._afterwards = afterwards
         self._source = afterwards._source
         self._reached: set[ast.AST] = set()
         self._left: set[ast.AST] = set()
         self.rest = Rest()
-        self._take(start)
-        self._go_on(start)
 
-    def _go_on(self, statement: ast.stmt) -> None:
+    def go_on(self, statement: ast.stmt) -> None:
         """From the end of a statement to the end of its function, then to its callers."""
         while True:
             block, index = self._source.position(statement)
             for later in block[index + 1 :]:
-                self._take(later)
+                self.take(later)
             owner = self._source.parent(statement)
             while owner is not None and not isinstance(owner, (ast.stmt, ast.Module)):
                 owner = self._source.parent(owner)  # a handler, a match case
@@ -123,7 +128,7 @@ class _Walk:
                 return
             assert isinstance(owner, ast.stmt)
             if isinstance(owner, (*_LOOPS, ast.Try)) or type(owner).__name__ == "TryStar":
-                self._take(owner)
+                self.take(owner)
             statement = owner
 
     def _leave(self, function: ast.AST) -> None:
@@ -135,15 +140,16 @@ class _Walk:
             name = getattr(function, "name", "")
             self.rest.unseen = self.rest.unseen or f"who calls `{name}` is not all seen"
             for statement in self._source.tree.body:
-                self._take(statement)
+                self.take(statement)
             return
         for call in calls:
             statement = self._source.statement(call)
             if getattr(statement, "value", None) is not call:
-                self._take(statement)  # there is more in it than the call
-            self._go_on(statement)
+                self.take(statement)  # there is more in it than the call
+            self.go_on(statement)
 
-    def _take(self, node: ast.AST) -> None:
+    def take(self, node: ast.AST) -> list[ast.AST]:
+        """Adds all that may be evaluated in a node."""
         stack = [node]
         while stack:
             current = stack.pop()
@@ -159,3 +165,4 @@ class _Walk:
                 stack += self._source.children(current)
             for function in self._afterwards.entered(current):
                 stack += getattr(function, "body", [])
+        return self.rest.nodes

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from tfrewrite.analysis.afterwards import Afterwards
 from tfrewrite.analysis.building import Building
+from tfrewrite.analysis.built_values import BuiltValues
 from tfrewrite.analysis.captured import Captured
 from tfrewrite.analysis.catching import Catching
 from tfrewrite.analysis.changed_sources import ChangedSources
@@ -26,6 +27,8 @@ from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.next_elements import NextElements
 from tfrewrite.analysis.own_calls import OwnCalls
+from tfrewrite.analysis.op_making import OpMaking
+from tfrewrite.analysis.operands import Operands
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.pipelines import Pipelines
 from tfrewrite.analysis.plain_values import PlainValues
@@ -266,9 +269,42 @@ class Facts:
             self.source,
             self.scopes,
             self.names,
-            self.flow,
             self.classes,
             self.graph,
-            self.sessions,
             self.own_calls,
+            self.built_values,
+        )
+
+    @cached_property
+    def built_values(self) -> BuiltValues:
+        """What is done with what the graph is built of."""
+        return BuiltValues(self.source, self.scopes, self.flow, self.sessions)
+
+    @cached_property
+    def op_making(self) -> OpMaking:
+        """Whether ops that are made in each turn of a loop can be made once."""
+        return OpMaking(
+            self.source,
+            self.names,
+            self.own_calls,
+            self.graph,
+            self.sessions,
+            self.afterwards,
+            self.building,
+            self.operands,
+        )
+
+    @cached_property
+    def operands(self) -> Operands:
+        """Whether what ops are made of stays the same."""
+        return Operands(
+            self.source,
+            self.scopes,
+            self.names,
+            self.classes,
+            self.containers,
+            self.own_calls,
+            self.graph,
+            self.hoisting,
+            self.next_elements,
         )

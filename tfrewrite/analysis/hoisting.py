@@ -15,7 +15,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tfrewrite.analysis.classes import Classes, Method, Store
     from tfrewrite.analysis.flow import Flow
@@ -69,6 +69,16 @@ class Hoisting:
 
     def place(self, node: ast.expr, operands: Sequence[ast.expr]) -> Place | Obstacle:
         """Where an expression can be evaluated once for all turns of the loops around it."""
+
+        def unsure(loop: ast.AST) -> Obstacle | None:
+            return next(filter(None, (self.unsure(one, loop) for one in operands)), None)
+
+        return self.place_by(node, unsure)
+
+    def place_by(
+        self, node: ast.expr, obstacle_in: Callable[[ast.AST], Obstacle | None]
+    ) -> Place | Obstacle:
+        """The same, where the caller says of each loop what speaks against leaving it."""
         best: ast.AST | None = None
         obstacle = Obstacle("not-in-loop", "no loop stands around it")
         child: ast.AST = node
@@ -79,7 +89,7 @@ class Hoisting:
                 obstacle = Obstacle("scope-in-loop", message)
                 break
             if _repeats(outer, child):
-                found = next(filter(None, (self.unsure(one, outer) for one in operands)), None)
+                found = obstacle_in(outer)
                 if found is not None:
                     obstacle = found
                     break
@@ -89,6 +99,19 @@ class Hoisting:
         if statement is None:
             return obstacle
         return Place(statement, not self.loops(statement))
+
+    def resumed(self, node: ast.AST) -> Obstacle | None:
+        """Whether the function that a node stands in may be left and resumed under other scopes."""
+        function = self._source.function(node)
+        left = [
+            inner
+            for inner in (ast.walk(function) if function is not None else ())
+            if isinstance(inner, (ast.Yield, ast.YieldFrom, ast.Await))
+        ]
+        if all(self._source.function(inner) is not function for inner in left):
+            return None
+        name = getattr(function, "name", "")
+        return Obstacle("generator", f"`{name}` is left and resumed, perhaps under other scopes")
 
     def _before_which(self, loop: ast.AST) -> ast.stmt | None:
         """The statement that a loop is or stands in; none where that is outside of a lambda."""
