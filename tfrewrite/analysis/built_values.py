@@ -47,7 +47,8 @@ class BuiltValues:
     def of(self, expr: ast.expr, larger: Larger | None = None) -> Built:
         """What is done with the value of an expression.
 
-        With `larger` it may also go into other values, and what is done with those counts.
+        With `larger` it may also go into other values, and what is done with those counts; and
+        it may be fed.
         """
         return _Following(self, larger).of(expr)
 
@@ -76,6 +77,17 @@ class BuiltValues:
                     return None
             node, parent = parent, self._source.parent(parent)
         return None
+
+    def feeding(self, use: ast.expr) -> SessionRun | None:
+        """The run that is fed for a value, where that is written as a dict."""
+        feed = self._source.parent(use)
+        if not isinstance(feed, ast.Dict) or use not in feed.keys:
+            return None
+        call = self._source.parent(feed)
+        if isinstance(call, ast.keyword):
+            call = self._source.parent(call)
+        run = self._sessions.runs.get(call) if isinstance(call, ast.Call) else None
+        return run if run is not None and run.feed is feed else None
 
 
 class _Following:
@@ -113,7 +125,12 @@ class _Following:
         run = self._values.fetching(use)
         if run is not None:
             return [run], None
-        larger = self._larger(use) if self._larger is not None else None
+        if self._larger is None:
+            return [], use
+        run = self._values.feeding(use)
+        if run is not None:
+            return [run], None
+        larger = self._larger(use)
         if larger is None:
             return [], use
         if larger in self._open:

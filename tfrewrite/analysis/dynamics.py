@@ -22,6 +22,7 @@ _UNSEEN = frozenset(
     "threading multiprocessing concurrent _thread start_queue_runners create_threads QueueRunners"
     " mpl_connect FuncAnimation".split()
 )
+_QUEUES = frozenset({"start_queue_runners", "create_threads", "QueueRunners"})
 # What is handed to these is called back later, at any moment.
 _HOOKS = (
     "signal.", "weakref.", "sys.settrace", "sys.setprofile", "numpy.seterrcall",
@@ -66,10 +67,18 @@ class Dynamics:
     @cached_property
     def obstacle(self) -> str:
         """What makes the rest worthless, in a sentence; empty where there is nothing."""
+        return self._obstacle(_UNSEEN)
+
+    @cached_property
+    def obstacle_beside_queues(self) -> str:
+        """The same, but for the threads of queue runners: they only run ops of the graph."""
+        return self._obstacle(_UNSEEN - _QUEUES)
+
+    def _obstacle(self, unseen: frozenset[str]) -> str:
         changing = self._changing() or self._loose_dependencies()
         if changing:
             return f"{changing} may change what anything means"
-        running = self._running_unseen()
+        running = self._running_unseen(unseen)
         return f"{running} runs code at moments that the text does not show" if running else ""
 
     def _changing(self) -> str:
@@ -90,12 +99,12 @@ class Dynamics:
                 return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces"
         return ""
 
-    def _running_unseen(self) -> str:
+    def _running_unseen(self, unseen: frozenset[str]) -> str:
         """Code that runs at moments which the text does not show."""
         if "__del__" in self._classes.magic:
             return "`__del__` of a class of this file"
         for word, line in self._words():
-            if word in _UNSEEN:
+            if word in unseen:
                 return f"`{word}` in line {line}"
         for call in self._classes.calls("defaultdict"):
             made = call.args[0] if call.args else None

@@ -12,6 +12,7 @@ from tfrewrite.analysis.captured import Captured
 from tfrewrite.analysis.catching import Catching
 from tfrewrite.analysis.changed_sources import ChangedSources
 from tfrewrite.analysis.classes import Classes
+from tfrewrite.analysis.conditions import Conditions
 from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.dynamics import Dynamics
 from tfrewrite.analysis.element_code import ElementCode
@@ -26,9 +27,9 @@ from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.next_elements import NextElements
-from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.op_making import OpMaking
 from tfrewrite.analysis.operands import Operands
+from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.pipelines import Pipelines
 from tfrewrite.analysis.plain_values import PlainValues
@@ -286,6 +287,7 @@ class Facts:
         return OpMaking(
             self.source,
             self.names,
+            self.classes,
             self.own_calls,
             self.graph,
             self.sessions,
@@ -293,6 +295,11 @@ class Facts:
             self.building,
             self.operands,
         )
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What keeps a loop from evaluating a part of its body."""
+        return Conditions(self.source, self.scopes, self.names, self.flow)
 
     @cached_property
     def operands(self) -> Operands:

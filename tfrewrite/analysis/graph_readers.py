@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.symbols import SUMMARY_WRITERS
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.hoisting import Hoisting
@@ -18,6 +19,7 @@ _COUNTING = frozenset(
     " _nodes_by_name _nodes_by_id _names_in_use unique_name export_meta_graph write_graph"
     " import_graph_def".split()
 )
+_GRAPHS = ("graph", "graph_def")
 _EAGER = frozenset(
     "enable_eager_execution executing_eagerly enable_v2_behavior eager_mode init_scope"
     " executing_eagerly_outside_functions run_functions_eagerly".split()
@@ -32,9 +34,12 @@ class GraphReaders:
         self._names = names
         self._hoisting = hoisting
 
-    def obstacle(self, op_type: str, loop: ast.stmt) -> Obstacle | None:
-        """What would notice that ops of a type are made once before a loop instead of in it."""
-        return self._eager or self._reading(op_type) or self._changing(loop)
+    def obstacle(self, op_type: str | None, loop: ast.stmt) -> Obstacle | None:
+        """What would notice that ops of a type are made once before a loop instead of in it.
+
+        Without a type they may be of any.
+        """
+        return self._eager or self._reading(op_type, loop) or self._changing(loop)
 
     @cached_property
     def _eager(self) -> Obstacle | None:
@@ -51,24 +56,39 @@ class GraphReaders:
             words += [(statement.lineno, alias.name) for alias in statement.names]
         return sorted(words)
 
-    def _reading(self, op_type: str) -> Obstacle | None:
+    def _reading(self, op_type: str | None, loop: ast.stmt) -> Obstacle | None:
         for node in self._source.all(ast.Attribute):
             counted = node.attr == "version" and self._names.dotted(node) is None
             if node.attr in _COUNTING or (counted and "graph" in ast.unparse(node.value).lower()):
-                return _seen(node, "lists or counts the ops of the graph")
+                if not self._surely_before(node, loop):
+                    return _seen(node, "lists or counts the ops of the graph")
         for call in self._source.all(ast.Call):
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "get_tensor_by_name":
-                given = [*call.args, *(keyword.value for keyword in call.keywords)]
-                for name in given:
-                    text = name.value if isinstance(name, ast.Constant) else None
-                    if not isinstance(text, str) or op_type in text:
-                        return _seen(call, "looks up a tensor by its name")
+            what = self._looking(call, op_type)
+            if what and not self._surely_before(call, loop):
+                return _seen(call, what)
         return None
+
+    def _looking(self, call: ast.Call, op_type: str | None) -> str:
+        """What a call does with the graph: it looks up a tensor, or writes the graph to a file."""
+        name = getattr(call.func, "attr", "")
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if name == "get_tensor_by_name":
+            texts = [one.value if isinstance(one, ast.Constant) else None for one in given]
+            other = all(
+                isinstance(text, str) and op_type is not None and op_type not in text
+                for text in texts
+            )
+            return "" if other else "looks up a tensor by its name"
+        makes_writer = self._names.tf(call.func) in SUMMARY_WRITERS
+        graphs = call.args[1:2] + [one.value for one in call.keywords if one.arg in _GRAPHS]
+        if makes_writer and any(ast.unparse(one) != "None" for one in graphs):
+            return "writes the graph to a file"
+        return "writes the graph to a file" if name == "add_graph" else ""
 
     def _changing(self, loop: ast.stmt) -> Obstacle | None:
         for call in self._source.all(ast.Call):
             name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            if name == "reset_default_graph":
+            if name in ("reset_default_graph", "clear_session"):
                 elsewhere = self._source.function(call) is not self._source.function(loop)
                 if elsewhere or loop in self._source.ancestors(call):
                     message = f"line {call.lineno} changes the default graph"
@@ -77,6 +97,12 @@ class GraphReaders:
                 message = f"line {call.lineno} closes the graph, and an op made later raises"
                 return Obstacle("graph-finalized", message)
         return None
+
+    def _surely_before(self, node: ast.expr, loop: ast.stmt) -> bool:
+        same = self._source.function(node) is self._source.function(loop)
+        if not same or not self._hoisting.comes_first(self._source.statement(node), loop):
+            return False
+        return not set(self._hoisting.loops(loop)) & set(self._hoisting.loops(node))
 
     def _surely_after(self, call: ast.Call, loop: ast.stmt) -> bool:
         same = self._source.function(call) is self._source.function(loop)

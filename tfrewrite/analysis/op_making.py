@@ -1,7 +1,7 @@
-"""Expressions that make ops, and whether the ops may be made once instead of in each turn of a loop.
+"""Expressions that make ops, and whether they may be evaluated once instead of in each turn.
 
 They may where every turn would make the same ops of the same operands, and making them does nothing
-else: no variable, no entry in a collection, no random op with a seed of its own moment.
+else: no variable, no entry in a collection, no random op whose seed is that of the moment.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tfrewrite.analysis.operands import Operands
 if TYPE_CHECKING:
     from tfrewrite.analysis.afterwards import Afterwards
     from tfrewrite.analysis.building import Building
+    from tfrewrite.analysis.classes import Classes
     from tfrewrite.analysis.effects import Effect
     from tfrewrite.analysis.graph import Tracer
     from tfrewrite.analysis.names import Names
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.sessions import Sessions
     from tfrewrite.analysis.source import Source
 
-_OPERATORS = (ast.BinOp, ast.UnaryOp, ast.Subscript)
 _CONTAINERS = (ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.keyword)
 _MAX_DEPTH = 6
 # State of these is a variable's, a queue's or an iterator's, whichever op gets at it.
@@ -44,6 +44,7 @@ class OpMaking:
         self,
         source: Source,
         names: Names,
+        classes: Classes,
         own: OwnCalls,
         tracer: Tracer,
         sessions: Sessions,
@@ -53,6 +54,7 @@ class OpMaking:
     ) -> None:
         self._source = source
         self._names = names
+        self._classes = classes
         self._own = own
         self._tracer = tracer
         self._sessions = sessions
@@ -65,10 +67,22 @@ class OpMaking:
         """Whether an expression makes a tensor or an operation where it stands."""
         if isinstance(expr, ast.Call):
             return self._call_makes(expr)
-        if not isinstance(expr, _OPERATORS) or isinstance(getattr(expr, "op", None), ast.Not):
-            return False
+        match expr:
+            case ast.BinOp(left=left, right=right):
+                return self._is_tensor(left) or self._is_tensor(right)
+            case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=operand):
+                return self._is_tensor(operand)
+            case ast.Subscript(value=value, slice=position, ctx=ast.Load()):
+                # What is not sliced in several ways at once may be a list of tensors.
+                return self._is_tensor(value) and isinstance(position, ast.Tuple)
+        return False
+
+    def _is_tensor(self, expr: ast.expr) -> bool:
+        """Whether a value is a tensor, as far as what it is made of is seen."""
         value = self._tracer.trace(expr)
-        return value.kind is Kind.OP and value.expr is expr
+        if isinstance(value.expr, ast.BinOp | ast.UnaryOp | ast.Subscript):
+            return self.makes(value.expr)
+        return value.kind in (Kind.OP, Kind.VARIABLE)
 
     def _call_makes(self, call: ast.Call) -> bool:
         if call in self._sessions.runs:
@@ -215,10 +229,15 @@ class OpMaking:
             return Obstacle("own-function", f"`{name}` is no plain function")
         if depth >= _MAX_DEPTH:
             return Obstacle("own-function", f"`{name}` calls too many others")
-        if isinstance(call.func, ast.Attribute):
-            found = self._operands.receiver(call.func.value, loop)
-            if found is not None:
-                return found
+        owner = call.func
+        if isinstance(owner, ast.Attribute):
+            cls = self._source.parent(function)
+            if isinstance(cls, ast.ClassDef) and self._classes.replaced(cls, name):
+                return Obstacle("own-function", f"a subclass has another `{name}`")
+            owner = owner.value
+        found = self._operands.receiver(owner, loop)
+        if found is not None:
+            return found
         defaults = [*function.args.defaults, *filter(None, function.args.kw_defaults)]
         return self._first(defaults, loop, depth + 1) or self._block(
             function.body, function, loop, depth + 1

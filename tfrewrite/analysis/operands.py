@@ -15,8 +15,8 @@ from tfrewrite.analysis.python_calls import CallEffect, effect_of_path
 from tfrewrite.analysis.scopes import How
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.containers import Containers
     from tfrewrite.analysis.classes import Classes
+    from tfrewrite.analysis.containers import Containers
     from tfrewrite.analysis.graph import Tracer
     from tfrewrite.analysis.hoisting import Hoisting
     from tfrewrite.analysis.names import Names
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MAX_CALLERS = 6
 _GIVING_NUMBERS = frozenset(f"builtins.{name}" for name in "len int float str bool round".split())
+_LIBRARIES = frozenset({"tensorflow", "numpy", "math", "builtins"})
 _NUMBERS = (int, float, complex, str, bytes, bool, type(None))
 
 
@@ -58,9 +59,10 @@ class Operands:
         self._open: set[Binding] = set()
 
     def obstacle(self, operand: ast.Name | ast.Attribute, loop: ast.AST) -> Obstacle | None:
-        """Why a name or an attribute may not stand, before a loop, for what it does in each turn."""
-        if self._names.dotted(operand) is not None:
-            return None  # a library's type or constant
+        """Why a name or an attribute may not be, before a loop, what it is in each turn."""
+        path = self._names.dotted(operand)
+        if path is not None and path.partition(".")[0] in _LIBRARIES:
+            return None  # a type or a constant
         found = self._hoisting.unsure(operand, loop)
         if found is not None:
             return found

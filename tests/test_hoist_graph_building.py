@@ -1,0 +1,603 @@
+"""TFR103: what is left alone and refused first, then what is rewritten."""
+
+from __future__ import annotations
+
+from rulebench import bench, leaves_alone, offers, refuses, rewrites
+from tfrewrite.codemods.hoist_graph_building import HoistGraphBuilding
+
+HEAD = """
+import numpy as np
+import tensorflow as tf
+"""
+GRAPH = """
+x = tf.placeholder(tf.float32, [None, 3])
+y = tf.placeholder(tf.int64, [None])
+w = tf.Variable(tf.zeros([3, 2]))
+logits = tf.matmul(x, w)
+loss = tf.reduce_mean(logits)
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+sess = tf.Session()
+"""
+
+
+def script(loop: str, *, graph: str = GRAPH, before: str = "") -> str:
+    """A script with a graph and a loop."""
+    return HEAD + "".join(f"{_flat(part)}\n" for part in (graph, before, loop) if part)
+
+
+def _flat(part: str) -> str:
+    lines = part.strip("\n").split("\n")
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    return "\n".join(line[indent:] for line in lines).rstrip()
+
+
+def loop(*body: str, before: str = "", after: str = "") -> str:
+    """A loop over a body, with something before and after it."""
+    lines = "\n".join(f"    {line}" for part in body for line in part.split("\n"))
+    return script(f"{_flat(before)}\nfor step in range(10):\n{lines}\n{_flat(after)}\n")
+
+
+def own(body: str, call: str = "net(x)", before: str = "") -> str:
+    """A loop that runs what a function makes."""
+    lines = "\n".join(f"    {line}" for line in body.split("\n"))
+    return script(
+        f"{_flat(before)}\ndef net(z, k=2):\n{lines}\n\n"
+        f"for step in range(10):\n    print(sess.run({call}))\n"
+    )
+
+
+ITERATOR = """
+dataset = tf.data.Dataset.from_tensor_slices(np.arange(10)).batch(2)
+iterator = dataset.make_one_shot_iterator()
+"""
+OWN = ("crlf", "tabs")
+"""Shapes of a case that has functions of its own."""
+
+test_left_alone = bench(
+    HoistGraphBuilding,
+    leaves_alone(
+        "made before the loop",
+        script(
+            """
+            best = tf.argmax(logits, 1)
+            for step in range(10):
+                print(sess.run(best, feed_dict={x: step}))
+            """
+        ),
+    ),
+    leaves_alone(
+        "a model that is built in a loop",
+        script(
+            """
+            losses = []
+            for gpu in range(4):
+                losses.append(tf.reduce_mean(logits))
+            total = tf.add_n(losses)
+            for step in range(10):
+                sess.run(total)
+            """
+        ),
+    ),
+    leaves_alone(
+        "layers that are built in a loop",
+        script(
+            """
+            h = logits
+            for layer in range(4):
+                h = tf.nn.relu(h) + 1
+            for step in range(10):
+                sess.run(h)
+            """
+        ),
+    ),
+    leaves_alone(
+        "eager code",
+        """
+        import tensorflow as tf
+        for step in range(10):
+            print(tf.argmax(tf.zeros([3, 2]), 1))
+        """,
+    ),
+    leaves_alone(
+        "another module's tf",
+        script("for i in range(3):\n    print(sess.run(tf.argmax(logits, 1)))").replace(
+            "import tensorflow as tf", "import tflearn as tf"
+        ),
+    ),
+    leaves_alone(
+        "arithmetic with arrays that are fed",
+        script(
+            """
+            for step in range(10):
+                batch = np.ones([2, 3])
+                sess.run(train, feed_dict={x: batch * 2 + offset})
+            """,
+            before="from settings import offset",
+        ),
+    ),
+    leaves_alone(
+        "fetches that are put together in each turn",
+        script(
+            """
+            for step in range(10):
+                fetches = [train] + others
+                print(sess.run(fetches, feed_dict={x: step}))
+            """,
+            before="from settings import others",
+        ),
+    ),
+    leaves_alone(
+        "a variable gets another value in each turn",
+        script(
+            """
+            for step in range(10):
+                sess.run(tf.assign(w, step * np.ones([3, 2])))
+                sess.run(w.assign(np.zeros([3, 2]) + step))
+                w.assign_add(np.ones([3, 2]) * step).eval(session=sess)
+            """
+        ),
+    ),
+    leaves_alone(
+        "one of several gradients",
+        script(
+            """
+            gradients = tf.gradients(loss, [w, x])
+            for step in range(10):
+                print(sess.run([gradients[0], gradients[1:]], feed_dict={x: step}))
+            """
+        ),
+    ),
+    leaves_alone(
+        "parts of an example that is read",
+        script(
+            """
+            example = tf.parse_single_example(text, features=features)
+            for step in range(10):
+                print(sess.run([example['i'], example['j']]))
+            """,
+            before="from settings import text, features",
+        ),
+    ),
+    leaves_alone(
+        "an element that is only fetched, which TFR104 looks after",
+        script(
+            """
+            for step in range(10):
+                print(sess.run(tf.data.make_one_shot_iterator(dataset).get_next()))
+                print(sess.run(iterator.get_next()))
+            """,
+            before=ITERATOR,
+        ),
+    ),
+    leaves_alone("in a lambda", script("f = lambda: [sess.run(tf.exp(logits)) for _ in range(3)]")),
+    leaves_alone(
+        "in the body of a class",
+        script("class A:\n    for step in range(3):\n        print(sess.run(tf.exp(logits)))"),
+        shapes=OWN,
+    ),
+    leaves_alone(
+        "made and never run",
+        script("for step in range(3):\n    best = tf.argmax(logits, 1)\n    sess.run(train)"),
+    ),
+    leaves_alone(
+        "run after the loop",
+        script("for step in range(3):\n    sess.run(train)\n    h = tf.exp(w)\nprint(sess.run(h))"),
+    ),
+    leaves_alone(
+        "a function that runs the graph itself",
+        script(
+            """
+            def measure():
+                return sess.run(logits)
+
+            for step in range(3):
+                print(measure())
+            """
+        ),
+        shapes=OWN,
+    ),
+    leaves_alone(
+        "decorated",
+        own("return tf.exp(z)").replace("def net", "@cached\ndef net"),
+        shapes=OWN,
+    ),
+    leaves_alone(
+        "another one in a subclass",
+        script(
+            """
+            class Model:
+                def net(self, z):
+                    return tf.exp(z)
+
+                def train(self):
+                    for step in range(10):
+                        print(sess.run(self.net(x)))
+
+            class Noisy(Model):
+                def net(self, z):
+                    print('noisy')
+                    return tf.exp(z)
+            """
+        ),
+        shapes=OWN,
+    ),
+    leaves_alone(
+        "a function without a loop of its own",
+        script(
+            """
+            def predict(value):
+                return sess.run(tf.argmax(logits, 1), feed_dict={x: value})
+
+            for step in range(3):
+                print(predict(step))
+            """
+        ),
+        shapes=OWN,
+    ),
+)
+
+
+def _refused(reason: str, **bodies: str) -> list:
+    return [
+        refuses(name.replace("_", " "), loop(body), reason=reason) for name, body in bodies.items()
+    ]
+
+
+test_refused_for_what_it_makes = bench(
+    HoistGraphBuilding,
+    *_refused(
+        "random-op",
+        dropout="print(sess.run(tf.nn.dropout(logits, 0.5)))",
+        one_with_a_seed="print(sess.run(logits + tf.random_normal([2], seed=1)))",
+        shuffled="order = tf.random_shuffle(w)\nprint(sess.run(order))",
+    ),
+    *_refused(
+        "creates-variables",
+        an_optimizer_with_slots="sess.run(tf.train.AdamOptimizer(0.1).minimize(loss))",
+        a_variable="print(sess.run(tf.get_variable('v', [2]) + 1))",
+        a_metric="m = tf.metrics.accuracy(y, y)\nsess.run(m)",
+    ),
+    *_refused(
+        "registers",
+        an_optimizer="sess.run(tf.train.GradientDescentOptimizer(0.1).minimize(loss))",
+        a_summary="print(sess.run(tf.summary.scalar('loss', loss)))",
+    ),
+    *_refused(
+        "effect-unknown",
+        a_layer="print(sess.run(tf.layers.flatten(logits)))",
+        a_branch="print(sess.run(tf.cond(loss > 0, lambda: x, lambda: x)))",
+        a_function="print(sess.run(tf.py_func(np.sin, [x], tf.float32)))",
+    ),
+    refuses(
+        "initializers of variables that the loop makes",
+        loop(
+            "v = make_more()",
+            "sess.run(tf.global_variables_initializer())",
+            before="from settings import make_more",
+        ),
+        reason="collection-changes",
+    ),
+    refuses(
+        "summaries that the loop makes",
+        loop("tf.summary.scalar('loss', loss)", "print(sess.run(tf.summary.merge_all()))"),
+        reason="collection-changes",
+    ),
+    refuses(
+        "a new iterator in each turn",
+        script(
+            """
+            for step in range(10):
+                print(sess.run(dataset.make_one_shot_iterator().get_next() * 2))
+            """,
+            before=ITERATOR,
+        ),
+        reason="effect-unknown",
+    ),
+    refuses(
+        "two elements of one iterator",
+        script(
+            """
+            for step in range(10):
+                a = iterator.get_next()
+                b = iterator.get_next()
+                print(sess.run(tf.subtract(a, b)))
+            """,
+            before=ITERATOR,
+        ),
+        reason=("two-in-one-run", "rebound-in-loop"),
+    ),
+)
+
+test_refused_for_its_operands = bench(
+    HoistGraphBuilding,
+    *_refused(
+        "rebound-in-loop",
+        the_counter="print(sess.run(tf.multiply(w, float(step))))",
+        a_result="value = sess.run(w)\nprint(sess.run(tf.nn.softmax(value)))",
+        a_name_that_is_deleted="print(sess.run(tf.exp(w)))\nif step > 8:\n    del w",
+        a_name_that_is_rebound="print(sess.run(tf.exp(w)))\nw = tf.identity(w)",
+        a_name_of_a_comprehension="print([sess.run(tf.gather(w, i)) for i in range(3)])",
+        the_last_turns_op="logits = tf.exp(logits)\nprint(sess.run(logits))",
+    ),
+    refuses(
+        "a list that grows",
+        loop(
+            "parts.append(w)",
+            "print(sess.run(tf.add_n(parts)))",
+            before="parts = [w]",
+        ),
+        reason="operand-unknown",
+    ),
+    refuses(
+        "a dict that changes",
+        loop(
+            "print(sess.run(tf.exp(parts['w'])))",
+            "parts['w'] = x",
+            before="parts = {'w': w}",
+        ),
+        reason="operand-unknown",
+    ),
+    refuses(
+        "an array that is written to",
+        loop(
+            "table[0] = step",
+            "print(sess.run(tf.add(w, table)))",
+            before="table = np.zeros([2])",
+        ),
+        reason="operand-unknown",
+    ),
+    refuses(
+        "numbers that are drawn",
+        loop("print(sess.run(tf.add(w, np.random.rand(2))))"),
+        reason=("effect-unknown",),
+    ),
+    refuses(
+        "a clock",
+        loop("print(sess.run(tf.add(w, time.time())))", before="import time"),
+        reason="effect-unknown",
+    ),
+    refuses(
+        "a file",
+        loop("print(sess.run(tf.add(w, load(step))))", before="from settings import load"),
+        reason="effect-unknown",
+    ),
+    refuses(
+        "another module's value",
+        loop("print(sess.run(tf.add(w, settings.offset)))", before="import settings"),
+        reason=("operand-not-sure",),
+    ),
+    refuses(
+        "a value that a function sets",
+        script(
+            """
+            scale = 1.0
+
+            def grow():
+                global scale
+                scale *= 2
+
+            for step in range(10):
+                print(sess.run(w * scale))
+                grow()
+            """
+        ),
+        reason="operand-not-sure",
+        shapes=OWN,
+    ),
+    refuses(
+        "an attribute that a method sets",
+        script(
+            """
+            class Model:
+                def __init__(self):
+                    self.scale = 1.0
+
+                def step(self):
+                    self.scale += 1
+
+                def train(self):
+                    for step in range(10):
+                        print(sess.run(w * self.scale))
+                        self.step()
+            """
+        ),
+        reason="operand-not-sure",
+        shapes=OWN,
+    ),
+    refuses(
+        "a parameter whose callers are not seen",
+        script(
+            """
+            def train(sess, offset):
+                for step in range(10):
+                    print(sess.run(w + offset))
+            """
+        ),
+        reason="operand-unknown",
+        shapes=OWN,
+    ),
+    refuses(
+        "not bound on every way",
+        loop(
+            "print(sess.run(tf.exp(h)))",
+            before="from settings import deep\nif deep:\n    h = tf.nn.relu(w)",
+        ),
+        reason="operand-not-sure",
+    ),
+    refuses(
+        "a shape that is made known in the loop",
+        loop("print(sess.run(tf.size(x)))", "x.set_shape([3, 3])"),
+        reason="shape-changes",
+    ),
+)
+
+
+test_refused_for_what_is_done_with_it = bench(
+    HoistGraphBuilding,
+    *_refused(
+        "used-otherwise",
+        kept="kept = []\nh = tf.exp(w)\nkept.append(h)\nprint(sess.run(h))",
+        its_name_is_read="h = tf.exp(w)\nprint(h.name, sess.run(h))",
+        it_is_printed="h = tf.exp(w)\nprint(h, sess.run(h))",
+        under_another_name="h = tf.exp(w)\ng = h\nprint(sess.run(h), sess.run(g))",
+        a_callable="h = tf.exp(w)\nf = sess.make_callable(h)\nprint(f(), sess.run(h))",
+        several_in_one_run="h = tf.assign_add(w, w)\nsess.run(h)\nsess.run([h for _ in range(3)])",
+        fed_to_another="h = tf.exp(w)\nsess.run(h)\nsess.run(train, {x: h})",
+    ),
+    refuses(
+        "this turn's and the last one's",
+        loop(
+            "h = tf.assign_add(w, w)",
+            "print(sess.run([h, last]))",
+            "last = h",
+            before="last = w",
+        ),
+        reason="used-otherwise",
+    ),
+    refuses(
+        "read by a function",
+        script(
+            """
+            def show():
+                print(h)
+
+            for step in range(10):
+                h = tf.exp(w)
+                print(sess.run(h))
+                show()
+            """
+        ),
+        reason="used-otherwise",
+        shapes=OWN,
+    ),
+    refuses(
+        "what is built on it is kept",
+        loop("h = tf.exp(w)", "kept.append(h + 1)", "sess.run(h)", before="kept = []"),
+        reason="used-otherwise",
+    ),
+)
+
+test_refused_for_where_it_stands = bench(
+    HoistGraphBuilding,
+    *_refused(
+        "scope-in-loop",
+        a_name_scope="with tf.name_scope('metrics'):\n    h = tf.exp(w)\nprint(sess.run(h))",
+        a_device="with tf.device('/cpu:0'):\n    print(sess.run(tf.exp(w)))",
+        control="with tf.control_dependencies([w]):\n    h = tf.exp(w)\nprint(sess.run(h))",
+        a_graph="with tf.Graph().as_default():\n    print(sess.run(tf.exp(w)))",
+    ),
+    *_refused(
+        "may-be-caught",
+        a_try="try:\n    print(sess.run(tf.matmul(w, w)))\nexcept ValueError:\n    pass",
+        a_bare_except="try:\n    print(sess.run(tf.matmul(w, w)))\nexcept:\n    break",
+    ),
+    refuses(
+        "by a setting",
+        loop(
+            "if labels is not None:",
+            "    print(sess.run(tf.equal(labels, y)))",
+            before="labels = None",
+        ),
+        reason="conditional",
+    ),
+    refuses(
+        "unless a setting leaves the turn",
+        loop(
+            "if not evaluate:",
+            "    continue",
+            "print(sess.run(tf.exp(w)))",
+            before="from settings import evaluate",
+        ),
+        reason="conditional",
+    ),
+    refuses(
+        "by a setting, in one expression",
+        loop("print(sess.run(tf.exp(w)) if show else 0)", before="from settings import show"),
+        reason="conditional",
+    ),
+    refuses(
+        "after an exception",
+        loop("try:\n    f()\nexcept OSError:\n    print(sess.run(tf.exp(w)))", before="f = print"),
+        reason="conditional",
+    ),
+    refuses(
+        "a generator",
+        script(
+            """
+            def values():
+                for step in range(10):
+                    yield sess.run(tf.exp(w))
+            """
+        ),
+        reason="generator",
+        shapes=OWN,
+    ),
+    refuses(
+        "a session that closes its graph",
+        script(
+            """
+            with tf.train.MonitoredSession() as sess:
+                while not sess.should_stop():
+                    print(sess.run(tf.exp(w)))
+            """
+        ),
+        reason="hooked-session",
+    ),
+    *[
+        refuses(name, loop("print(sess.run(tf.exp(w)))", after=after), reason=reason)
+        for name, after, reason in (
+            ("ops are listed", "print(tf.get_default_graph().get_operations())", "graph-read"),
+            ("looked up", "sess.graph.get_tensor_by_name('Exp_3:0')", "graph-read"),
+            ("written", "tf.summary.FileWriter('logs', sess.graph)", "graph-read"),
+            ("eager", "print(tf.executing_eagerly())", "eager-mode"),
+            ("exec", "exec('w = x')", "dynamic-code"),
+            ("threads", "import threading", "dynamic-code"),
+            ("a replaced function", "tf.log = tf.sqrt", "dynamic-code"),
+        )
+    ],
+    refuses(
+        "the graph is closed",
+        loop("print(sess.run(tf.exp(w)))", before="sess.graph.finalize()"),
+        reason="graph-finalized",
+    ),
+    refuses(
+        "another graph in each turn",
+        loop("tf.keras.backend.clear_session()", "print(sess.run(tf.exp(w)))"),
+        reason="graph-changes",
+    ),
+)
+
+
+test_refused_for_its_function = bench(
+    HoistGraphBuilding,
+    *[
+        refuses(name, own(body, before=before), reason=reason, shapes=OWN)
+        for name, body, reason, before in (
+            ("prints", "print('net')\nreturn tf.exp(z)", "own-function", ""),
+            ("sets a global", "global last\nlast = tf.exp(z)\nreturn last", "own-function", ""),
+            ("counts", "calls.append(1)\nreturn tf.exp(z)", "own-function", "calls = []"),
+            ("draws", "return tf.nn.dropout(z, 0.5)", "random-op", ""),
+            ("makes variables", "return tf.layers.dense(z, k)", "effect-unknown", ""),
+            (
+                "uses variables again",
+                "with tf.variable_scope('net', reuse=True):\n    return tf.exp(z)",
+                "own-function",
+                "",
+            ),
+            ("a list that grows", "return tf.add_n(ws)", "operand-unknown", "ws = [w]\nws += [w]"),
+            ("calls itself", "return net(z) if k else tf.exp(z)", "own-function", ""),
+        )
+    ],
+    refuses(
+        "made in the loop",
+        loop("def net(z):\n    return tf.exp(z)", "print(sess.run(net(x)))"),
+        reason="rebound-in-loop",
+        shapes=OWN,
+    ),
+    refuses(
+        "what it is called with varies",
+        own("return tf.exp(z)", call="net(step * w)"),
+        reason="rebound-in-loop",
+        shapes=OWN,
+    ),
+)
