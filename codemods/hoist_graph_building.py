@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
 _WIDTH = 50
+_SHORT_NAMES = {
+    "global_variables_initializer": "init",
+    "initialize_all_variables": "init",
+    "local_variables_initializer": "local_init",
+    "merge_all": "summary",
+}
 _MAKERS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Subscript)
 _VARYING = ("rebound-in-loop", "operand-not-sure", "operand-unknown", "operand-varies")
 
@@ -182,7 +188,8 @@ def _place(facts: Facts, built: Built) -> Place | Obstacle:
         if place.before in facts.source.ancestors(call):
             message = f"line {call.lineno} changes what is known of a shape, which ops are made by"
             return Obstacle("shape-changes", message)
-    return facts.graph_readers.obstacle(None, place.before) or place
+    seen = facts.graph_readers.obstacle(None, place.before) or facts.op_names.shown(place.before)
+    return seen or place
 
 
 def _rewrite(facts: Facts, built: Built, place: Place, taken: set[str]) -> Rewrite:
@@ -211,4 +218,4 @@ def _title(facts: Facts, expr: ast.expr) -> str:
     symbol = facts.op_making.symbol(expr).rpartition(".")[2]
     if isinstance(expr, ast.Call) and not symbol:
         symbol = ast.unparse(expr.func).rpartition(".")[2]
-    return f"{symbol}_op"
+    return f"{_SHORT_NAMES.get(symbol, symbol)}_op"

@@ -601,3 +601,531 @@ test_refused_for_its_function = bench(
         shapes=OWN,
     ),
 )
+
+test_rewritten = bench(
+    HoistGraphBuilding,
+    rewrites(
+        "in the place of what is fetched",
+        loop("print(sess.run(tf.argmax(logits, 1), feed_dict={x: step}))"),
+        script(
+            """
+            argmax_op = tf.argmax(logits, 1)
+            for step in range(10):
+                print(sess.run(argmax_op, feed_dict={x: step}))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "in a list of fetches",
+        loop("value, best, _ = sess.run([loss, tf.argmax(logits, 1), train])"),
+        script(
+            """
+            argmax_op = tf.argmax(logits, 1)
+            for step in range(10):
+                value, best, _ = sess.run([loss, argmax_op, train])
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "statements that build on each other, with their comments",
+        loop(
+            "sess.run(train)",
+            "# how good it is",
+            "correct = tf.equal(tf.argmax(logits, 1), y)",
+            "accuracy = tf.reduce_mean(tf.cast(correct, 'float'))  # all of them",
+            "print(accuracy.eval({x: 1, y: 2}, session=sess))",
+        ),
+        script(
+            """
+            # how good it is
+            correct = tf.equal(tf.argmax(logits, 1), y)
+            # all of them
+            accuracy = tf.reduce_mean(tf.cast(correct, 'float'))
+            for step in range(10):
+                sess.run(train)
+                print(accuracy.eval({x: 1, y: 2}, session=sess))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "every so many turns",
+        loop(
+            "if step % 10 == 0:",
+            "    correct = tf.equal(tf.argmax(logits, 1), y)",
+            "    accuracy = tf.reduce_mean(tf.cast(correct, tf.float32))",
+            "    print(sess.run(accuracy, feed_dict={x: 1, y: 2}))",
+        ),
+        script(
+            """
+            correct = tf.equal(tf.argmax(logits, 1), y)
+            accuracy = tf.reduce_mean(tf.cast(correct, tf.float32))
+            for step in range(10):
+                if step % 10 == 0:
+                    print(sess.run(accuracy, feed_dict={x: 1, y: 2}))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "before the outermost loop",
+        script("""
+for epoch in range(3):
+    for step in range(10):
+        sess.run(train)
+        print(sess.run(logits * 2))
+    error = tf.reduce_mean(tf.square(logits))
+    print(sess.run(error))
+"""),
+        script(
+            """
+            multiply_op = logits * 2
+            error = tf.reduce_mean(tf.square(logits))
+            for epoch in range(3):
+                for step in range(10):
+                    sess.run(train)
+                    print(sess.run(multiply_op))
+                print(sess.run(error))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a function that only makes ops",
+        own(
+            "h = tf.nn.relu(tf.matmul(z, w))\nif k > 1:\n    h = h * k\nwith tf.name_scope('out'):\n    return tf.sigmoid(h)"
+        ),
+        script(
+            """
+            def net(z, k=2):
+                h = tf.nn.relu(tf.matmul(z, w))
+                if k > 1:
+                    h = h * k
+                with tf.name_scope('out'):
+                    return tf.sigmoid(h)
+
+            net_op = net(x)
+            for step in range(10):
+                print(sess.run(net_op))
+            """
+        ),
+        contract="exact",
+        shapes=OWN,
+    ),
+    rewrites(
+        "a statement over several lines",
+        loop(
+            "accuracy = tf.reduce_mean(\n    tf.cast(tf.equal(tf.argmax(logits, 1), y),\n            tf.float32))",
+            "print(sess.run(accuracy))",
+        ),
+        script(
+            """
+            accuracy = tf.reduce_mean(
+                tf.cast(tf.equal(tf.argmax(logits, 1), y),
+                        tf.float32))
+            for step in range(10):
+                print(sess.run(accuracy))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a fetch over several lines",
+        loop("print(sess.run(tf.reduce_mean(\n    tf.cast(logits, tf.float32))))"),
+        script(
+            """
+            reduce_mean_op = tf.reduce_mean(tf.cast(logits, tf.float32))
+            for step in range(10):
+                print(sess.run(reduce_mean_op))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "initializers of variables that are all there",
+        loop(
+            "sess.run(tf.global_variables_initializer())",
+            "sess.run(tf.local_variables_initializer())",
+            "sess.run(train)",
+        ),
+        script(
+            """
+            init_op = tf.global_variables_initializer()
+            local_init_op = tf.local_variables_initializer()
+            for step in range(10):
+                sess.run(init_op)
+                sess.run(local_init_op)
+                sess.run(train)
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "summaries that are all there",
+        loop(
+            "s = sess.run(tf.summary.merge_all())",
+            "writer.add_summary(s, step)",
+            before="tf.summary.scalar('loss', loss)\nwriter = tf.summary.FileWriter('logs')",
+        ),
+        script(
+            """
+            tf.summary.scalar('loss', loss)
+            writer = tf.summary.FileWriter('logs')
+            summary_op = tf.summary.merge_all()
+            for step in range(10):
+                s = sess.run(summary_op)
+                writer.add_summary(s, step)
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "variables that get the same in each turn",
+        loop("sess.run(tf.assign(w, w * 0.5))", "sess.run(w.assign(tf.zeros([3, 2])))"),
+        script(
+            """
+            assign_op = tf.assign(w, w * 0.5)
+            assign_op_2 = w.assign(tf.zeros([3, 2]))
+            for step in range(10):
+                sess.run(assign_op)
+                sess.run(assign_op_2)
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "an element with what is built on it",
+        script(
+            """
+for step in range(10):
+    batch = iterator.get_next()
+    mean = tf.reduce_mean(batch)
+    print(sess.run([batch, mean]))
+""",
+            before=ITERATOR,
+        ),
+        script(
+            """
+            dataset = tf.data.Dataset.from_tensor_slices(np.arange(10)).batch(2)
+            iterator = dataset.make_one_shot_iterator()
+            batch = iterator.get_next()
+            mean = tf.reduce_mean(batch)
+            for step in range(10):
+                print(sess.run([batch, mean]))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "an element in what is built on it",
+        script(
+            """
+for step in range(10):
+    print(sess.run(tf.reduce_mean(iterator.get_next())))
+""",
+            before=ITERATOR,
+        ),
+        script(
+            """
+            dataset = tf.data.Dataset.from_tensor_slices(np.arange(10)).batch(2)
+            iterator = dataset.make_one_shot_iterator()
+            reduce_mean_op = tf.reduce_mean(iterator.get_next())
+            for step in range(10):
+                print(sess.run(reduce_mean_op))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a name for two values in turn",
+        loop("h = tf.exp(w)", "print(sess.run(h))", "h = tf.log(w)", "print(sess.run(h))"),
+        script(
+            """
+            exp_op = tf.exp(w)
+            log_op = tf.log(w)
+            for step in range(10):
+                h = exp_op
+                print(sess.run(h))
+                h = log_op
+                print(sess.run(h))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "in a comprehension",
+        script("values = [sess.run(tf.exp(w)) for _ in range(10)]"),
+        script(
+            """
+            exp_op = tf.exp(w)
+            values = [sess.run(exp_op) for _ in range(10)]
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "in the test of a loop",
+        script("while sess.run(tf.reduce_sum(w)) < 3:\n    sess.run(train)"),
+        script(
+            """
+            reduce_sum_op = tf.reduce_sum(w)
+            while sess.run(reduce_sum_op) < 3:
+                sess.run(train)
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a placeholder that the loop makes and feeds",
+        loop(
+            "p = tf.placeholder(tf.float32, [])",
+            "scaled = logits * p",
+            "print(sess.run(scaled, feed_dict={p: step}))",
+        ),
+        script(
+            """
+            p = tf.placeholder(tf.float32, [])
+            scaled = logits * p
+            for step in range(10):
+                print(sess.run(scaled, feed_dict={p: step}))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "what runs may raise, is caught",
+        script("""
+while True:
+    try:
+        print(sess.run(tf.argmax(logits, 1)))
+    except tf.errors.OutOfRangeError:
+        break
+"""),
+        script(
+            """
+            argmax_op = tf.argmax(logits, 1)
+            while True:
+                try:
+                    print(sess.run(argmax_op))
+                except tf.errors.OutOfRangeError:
+                    break
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "operators",
+        loop("print(sess.run(logits[:, 0], {x: 1}))", "print(sess.run(-loss, {x: 2}))"),
+        script(
+            """
+            strided_slice_op = logits[:, 0]
+            negative_op = -loss
+            for step in range(10):
+                print(sess.run(strided_slice_op, {x: 1}))
+                print(sess.run(negative_op, {x: 2}))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "fetched under a key",
+        loop("print(sess.run({'best': tf.argmax(logits, 1), 'loss': loss}))"),
+        script(
+            """
+            argmax_op = tf.argmax(logits, 1)
+            for step in range(10):
+                print(sess.run({'best': argmax_op, 'loss': loss}))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "names that are taken",
+        loop(
+            "print(sess.run(tf.argmax(logits, 1)))",
+            "print(sess.run(tf.argmax(logits, 0)))",
+            before="argmax_op = 1",
+        ),
+        script(
+            """
+            argmax_op = 1
+            argmax_op_2 = tf.argmax(logits, 1)
+            argmax_op_3 = tf.argmax(logits, 0)
+            for step in range(10):
+                print(sess.run(argmax_op_2))
+                print(sess.run(argmax_op_3))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a loop on one line",
+        script("for step in range(10): print(sess.run(tf.argmax(logits, 1)))"),
+        script(
+            """
+            argmax_op = tf.argmax(logits, 1)
+            for step in range(10): print(sess.run(argmax_op))
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "gradients",
+        loop("g = sess.run(tf.gradients(loss, [w])[0])"),
+        script(
+            """
+            gradients_op = tf.gradients(loss, [w])
+            for step in range(10):
+                g = sess.run(gradients_op[0])
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a dict of variables",
+        loop(
+            "print(sess.run(tf.nn.l2_loss(weights['h'])))",
+            before="weights = {'h': w, 'o': tf.Variable(tf.zeros([2]))}",
+        ),
+        script(
+            """
+            weights = {'h': w, 'o': tf.Variable(tf.zeros([2]))}
+            l2_loss_op = tf.nn.l2_loss(weights['h'])
+            for step in range(10):
+                print(sess.run(l2_loss_op))
+            """
+        ),
+        contract="exact",
+    ),
+)
+
+OBJECT = """
+class Model:
+    def __init__(self):
+        self.sess = tf.Session()
+        self.classes = 10
+        self.x = tf.placeholder(tf.float32, [None, 3])
+        self.w = tf.Variable(tf.zeros([3, 2]))
+        self.logits = self.net(self.x)
+
+    def net(self, z):
+        return tf.matmul(z, self.w)
+
+    def train(self, data):
+"""
+SEEDED = "tf.set_random_seed(1)"
+DRAWING = "print(sess.run(tf.random_normal([2])))"
+
+test_rewritten_in_objects_and_with_seeds = bench(
+    HoistGraphBuilding,
+    rewrites(
+        "the tensors, numbers and methods of an object",
+        HEAD
+        + OBJECT
+        + """\
+        for batch in data:
+            best = self.sess.run(tf.one_hot(tf.argmax(self.logits, 1), self.classes))
+            print(best, self.sess.run(self.net(self.x), {self.x: batch}))
+""",
+        HEAD
+        + OBJECT
+        + """\
+        one_hot_op = tf.one_hot(tf.argmax(self.logits, 1), self.classes)
+        net_op = self.net(self.x)
+        for batch in data:
+            best = self.sess.run(one_hot_op)
+            print(best, self.sess.run(net_op, {self.x: batch}))
+""",
+        contract="exact",
+        shapes=OWN,
+    ),
+    rewrites(
+        "while queues are filled",
+        loop(
+            "if step % 2000 == 0:",
+            "    sess.run(tf.assign(w, w / 3))",
+            before="threads = tf.train.start_queue_runners(sess=sess)",
+        ),
+        script(
+            """
+            threads = tf.train.start_queue_runners(sess=sess)
+            assign_op = tf.assign(w, w / 3)
+            for step in range(10):
+                if step % 2000 == 0:
+                    sess.run(assign_op)
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a default that is a dict of variables",
+        own("return tf.matmul(z, ws['w'])", before="ws = {'w': w}").replace("k=2", "ws=ws"),
+        script(
+            """
+            ws = {'w': w}
+            def net(z, ws=ws):
+                return tf.matmul(z, ws['w'])
+
+            net_op = net(x)
+            for step in range(10):
+                print(sess.run(net_op))
+            """
+        ),
+        contract="exact",
+        shapes=OWN,
+    ),
+    rewrites(
+        "a tensor that is looked up before",
+        loop(
+            "print(sess.run(tf.exp(h)))", before="h = tf.identity(w)\ng = sess.graph.as_graph_def()"
+        ),
+        script(
+            """
+            h = tf.identity(w)
+            g = sess.graph.as_graph_def()
+            exp_op = tf.exp(h)
+            for step in range(10):
+                print(sess.run(exp_op))
+            """
+        ),
+        contract="exact",
+    ),
+    offers(
+        "a draw after the loop",
+        loop("print(sess.run(tf.exp(w)))", before=SEEDED, after=DRAWING),
+        contract="resampled",
+        changes="TensorFlow 1.15 derives their seeds",
+    ),
+    rewrites(
+        "a draw after the loop, where seeds are not derived from ops",
+        loop("print(sess.run(tf.exp(w)))", before=SEEDED, after=DRAWING),
+        script(
+            f"""
+            {SEEDED}
+            exp_op = tf.exp(w)
+            for step in range(10):
+                print(sess.run(exp_op))
+            {DRAWING}
+            """
+        ),
+        contract="exact",
+        target_tf=(2, 21),
+    ),
+    rewrites(
+        "a draw before the loop",
+        loop("print(sess.run(tf.exp(w)))", before=f"{SEEDED}\n{DRAWING}"),
+        script(
+            f"""
+            {SEEDED}
+            {DRAWING}
+            exp_op = tf.exp(w)
+            for step in range(10):
+                print(sess.run(exp_op))
+            """
+        ),
+        contract="exact",
+        shapes=("main", "crlf", "tabs"),
+    ),
+)

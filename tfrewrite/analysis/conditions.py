@@ -40,39 +40,66 @@ class Conditions:
     def obstacle(self, node: ast.AST, loop: ast.AST) -> Obstacle | None:
         """What may keep a loop from evaluating a node in all its turns, or catch its exception."""
         child = node
+        inside = True
         for outer in self._flow.enclosing(node):
-            found = self._around(child, outer, loop) or self._before(child, loop)
-            if found is not None or outer is loop:
+            found = self._catching(child, outer)
+            if inside and found is None:
+                found = self._around(child, outer, loop) or self._before(child, loop)
+            if found is not None:
                 return found
+            inside = inside and outer is not loop
             child = outer
         return None
+
+    def _catching(self, child: ast.AST, outer: ast.AST) -> Obstacle | None:
+        """Whether an exception of making an op would be caught, and the program go on."""
+        if not isinstance(outer, ast.Try) or child not in outer.body:
+            return None
+        if all(map(self._is_of_others, outer.handlers)):
+            return None
+        message = f"the `try` of line {outer.lineno} may catch what making an op raises"
+        return Obstacle("may-be-caught", message)
 
     def _around(self, child: ast.AST, outer: ast.AST, loop: ast.AST) -> Obstacle | None:
         line = getattr(outer, "lineno", 0)
         match outer:
             case ast.If(test=test) | ast.IfExp(test=test) if child is not test:
-                return None if self._varies(test, loop) else _conditional(line)
+                return None if self._comes_round(test, loop) else _conditional(line)
             case ast.BoolOp(values=[first, *_]) if child is not first:
-                return None if self._varies(first, loop) else _conditional(line)
+                return None if self._comes_round(first, loop) else _conditional(line)
             case ast.match_case() | ast.ExceptHandler():
                 return _conditional(line or getattr(child, "lineno", 0))
-            case ast.Try(body=body, handlers=handlers) if child in body:
-                if not all(map(self._is_of_others, handlers)):
-                    message = f"the `try` of line {line} may catch what making an op raises"
-                    return Obstacle("may-be-caught", message)
         return None
 
     def _before(self, child: ast.AST, loop: ast.AST) -> Obstacle | None:
-        """Whether something earlier in a block may leave it, by a condition that stays."""
+        """Whether something earlier in a block may leave it in all turns."""
         if not isinstance(child, ast.stmt) or child is loop:
             return None
         block, index = self._source.position(child)
         for earlier in block[:index]:
             for node in evaluated(earlier):
-                if isinstance(node, ast.If) and not self._varies(node.test, loop):
-                    if any(isinstance(inner, _JUMPS) for inner in evaluated(node)):
-                        return _conditional(node.lineno)
+                if isinstance(node, ast.If) and self._may_always_leave(node, loop):
+                    return _conditional(node.lineno)
         return None
+
+    def _may_always_leave(self, node: ast.If, loop: ast.AST) -> bool:
+        """Whether a condition may leave every turn of a loop, but for its end."""
+        jumps = {type(inner) for inner in evaluated(node)} & set(_JUMPS)
+        if ast.Continue in jumps:
+            return not self._comes_round(node.test, loop)
+        return bool(jumps) and not self._varies(node.test, loop)
+
+    def _comes_round(self, test: ast.expr, loop: ast.AST) -> bool:
+        """Whether a condition holds every so many turns: `step % 10 == 0`."""
+        if isinstance(test, ast.BoolOp):
+            number = any if isinstance(test.op, ast.Or) else all
+            return number(self._comes_round(one, loop) for one in test.values)
+        counted = [
+            node
+            for node in ast.walk(test)
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+        ]
+        return any(self._varies(node.left, loop) for node in counted)
 
     def _varies(self, test: ast.expr, loop: ast.AST) -> bool:
         """Whether a condition is about something that the turns of a loop change."""

@@ -119,13 +119,10 @@ class Containers:
     def _only_read(self, name: str, function: Method) -> bool:
         """Whether a function leaves the container that a parameter of it holds as it is."""
         self._checking.add(function)
+        inside = (node for statement in function.body for node in ast.walk(statement))
+        uses = [node for node in inside if isinstance(node, ast.Name) and node.id == name]
         kept = all(
-            self.added_through(use) == ([], True)
-            for use in ast.walk(function)
-            if isinstance(use, ast.Name) and use.id == name and isinstance(use.ctx, ast.Load)
-        ) and not any(
-            isinstance(use, ast.Name) and use.id == name and not isinstance(use.ctx, ast.Load)
-            for use in ast.walk(function)
-        )
+            self.added_through(use) == ([], True) for use in uses if isinstance(use.ctx, ast.Load)
+        ) and all(isinstance(use.ctx, ast.Load) for use in uses)
         self._checking.discard(function)
         return kept

@@ -16,7 +16,10 @@ from tfrewrite.analysis.source import Source
 _NAMESPACES = frozenset(
     f"builtins.{name}" for name in "globals locals vars exec eval setattr delattr".split()
 )
-_HIDDEN = frozenset({"__dict__", "__setattr__", "__enter__", "__class__", "enter_context"})
+_HIDDEN = frozenset(
+    "__dict__ __setattr__ __enter__ __class__ enter_context __defaults__ __kwdefaults__ __code__"
+    " __globals__ __closure__".split()
+)
 # Names that stand for threads, and for functions that windows call.
 _UNSEEN = frozenset(
     "threading multiprocessing concurrent _thread start_queue_runners create_threads QueueRunners"

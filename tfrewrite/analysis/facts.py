@@ -28,6 +28,7 @@ from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.next_elements import NextElements
 from tfrewrite.analysis.op_making import OpMaking
+from tfrewrite.analysis.op_names import OpNames
 from tfrewrite.analysis.operands import Operands
 from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
@@ -295,6 +296,11 @@ class Facts:
             self.building,
             self.operands,
         )
+
+    @cached_property
+    def op_names(self) -> OpNames:
+        """Where the names of ops are shown."""
+        return OpNames(self.source, self.names, self.graph, self.afterwards)
 
     @cached_property
     def conditions(self) -> Conditions:
