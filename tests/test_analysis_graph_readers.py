@@ -49,3 +49,26 @@ def test_what_comes_before_or_after_the_loop() -> None:
     assert reason("def f():\n    tf.reset_default_graph()\n" + LOOP.format("f()")) != ""
     again = "while z:\n    for i in y:  # here\n        pass\n    graph.finalize()\n"
     assert reason(again) == "graph-finalized"
+
+
+def test_what_is_read_before_the_loop() -> None:
+    for code in ("sess.graph.as_graph_def()", "graph.get_tensor_by_name(name)"):
+        assert reason(f"{code}\n" + LOOP.format("pass")) == ""
+        assert reason(f"def f():\n    {code}\n" + LOOP.format("f()")) == "graph-read"
+        assert reason(f"while z:\n    {code}\n    " + LOOP.format("    pass")) == "graph-read"
+
+
+def test_a_graph_that_is_written() -> None:
+    for code in ("FileWriter('a', sess.graph)", "FileWriter('a', graph=g)"):
+        writer = f"tf.summary.{code}\n"
+        assert reason(LOOP.format("pass") + writer) == "graph-read"
+        assert reason(writer + LOOP.format("pass")) == ""
+    assert reason(LOOP.format("writer.add_graph(g)")) == "graph-read"
+    assert reason(LOOP.format("pass") + "tf.summary.FileWriter('a', None)\n") == ""
+
+
+def test_ops_of_any_type() -> None:
+    found = with_graph(LOOP.format("graph.get_tensor_by_name('loss:0')"))
+    obstacle = found.graph_readers.obstacle(None, marked(found, "here"))
+    assert obstacle is not None and obstacle.reason == "graph-read"
+    assert reason(LOOP.format("tf.keras.backend.clear_session()")) == "graph-changes"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rulebench import bench, leaves_alone, offers, refuses, rewrites
+from rulebench import Case, bench, leaves_alone, offers, refuses, rewrites
 from tfrewrite.codemods.hoist_graph_building import HoistGraphBuilding
 
 HEAD = """
@@ -237,7 +237,7 @@ test_left_alone = bench(
 )
 
 
-def _refused(reason: str, **bodies: str) -> list:
+def _refused(reason: str, **bodies: str) -> list[Case]:
     return [
         refuses(name.replace("_", " "), loop(body), reason=reason) for name, body in bodies.items()
     ]
@@ -695,7 +695,8 @@ for epoch in range(3):
     rewrites(
         "a function that only makes ops",
         own(
-            "h = tf.nn.relu(tf.matmul(z, w))\nif k > 1:\n    h = h * k\nwith tf.name_scope('out'):\n    return tf.sigmoid(h)"
+            "h = tf.nn.relu(tf.matmul(z, w))\nif k > 1:\n    h = h * k\n"
+            "with tf.name_scope('out'):\n    return tf.sigmoid(h)"
         ),
         script(
             """
@@ -717,7 +718,8 @@ for epoch in range(3):
     rewrites(
         "a statement over several lines",
         loop(
-            "accuracy = tf.reduce_mean(\n    tf.cast(tf.equal(tf.argmax(logits, 1), y),\n            tf.float32))",
+            "accuracy = tf.reduce_mean(\n    tf.cast(tf.equal(tf.argmax(logits, 1), y),\n"
+            "            tf.float32))",
             "print(sess.run(accuracy))",
         ),
         script(
@@ -1127,5 +1129,86 @@ test_rewritten_in_objects_and_with_seeds = bench(
         ),
         contract="exact",
         shapes=("main", "crlf", "tabs"),
+    ),
+)
+
+test_savers = bench(
+    HoistGraphBuilding,
+    leaves_alone("made before", loop("saver.save(sess, 'a')", before="saver = tf.train.Saver()")),
+    leaves_alone("not used", loop("saver = tf.train.Saver()", "sess.run(train)")),
+    refuses(
+        "two checkpoints of a saver",
+        loop("saver = tf.train.Saver()", "saver.save(sess, 'a')", "saver.save(sess, 'b')"),
+        reason="used-otherwise",
+    ),
+    refuses(
+        "used after the loop",
+        loop("saver = tf.train.Saver()", "saver.save(sess, 'a')", after="saver.save(sess, 'b')"),
+        reason="used-otherwise",
+    ),
+    refuses(
+        "several checkpoints in an inner loop",
+        loop("saver = tf.train.Saver()", "for i in range(9):", "    saver.save(sess, 'a', i)"),
+        reason="used-otherwise",
+    ),
+    refuses(
+        "asked for what it has written",
+        loop("saver = tf.train.Saver()", "saver.save(sess, 'a')", "print(saver.last_checkpoints)"),
+        reason="used-otherwise",
+    ),
+    refuses(
+        "told how many to keep",
+        loop("saver = tf.train.Saver(max_to_keep=3)", "saver.save(sess, 'a')"),
+        reason="saver-settings",
+    ),
+    refuses(
+        "variables made in the loop",
+        loop("v = tf.Variable(1.0)", "tf.train.Saver().save(sess, 'a')"),
+        reason="collection-changes",
+    ),
+    refuses(
+        "a list that grows",
+        loop("tf.train.Saver(vs).save(sess, 'a')", "vs.append(w)", before="vs = [w]"),
+        reason="operand-unknown",
+    ),
+    refuses(
+        "by a setting",
+        loop(
+            "if keep:",
+            "    tf.train.Saver().save(sess, 'a')",
+            before="from settings import keep",
+        ),
+        reason="conditional",
+    ),
+    rewrites(
+        "a saver for each checkpoint",
+        loop(
+            "sess.run(train)",
+            "if step % 10 == 0:",
+            "    saver = tf.train.Saver()",
+            "    saver.save(sess, 'model', global_step=step)",
+        ),
+        script(
+            """
+            saver = tf.train.Saver(max_to_keep=0)
+            for step in range(10):
+                sess.run(train)
+                if step % 10 == 0:
+                    saver.save(sess, 'model', global_step=step)
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a saver without a name",
+        loop("tf.train.Saver(\n    var_list=[w]).save(sess, 'model')"),
+        script(
+            """
+            saver = tf.train.Saver(var_list=[w], max_to_keep=0)
+            for step in range(10):
+                saver.save(sess, 'model')
+            """
+        ),
+        contract="exact",
     ),
 )

@@ -113,8 +113,9 @@ class Containers:
             (p, d) for p, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d
         ]
         names = [parameter.arg for parameter, given in pairs if given is default]
-        plain = isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-        return plain and function not in self._checking and self._only_read(names[0], function)
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+        return function not in self._checking and self._only_read(names[0], function)
 
     def _only_read(self, name: str, function: Method) -> bool:
         """Whether a function leaves the container that a parameter of it holds as it is."""

@@ -36,6 +36,7 @@ from tfrewrite.analysis.pipelines import Pipelines
 from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
+from tfrewrite.analysis.savers import Savers
 from tfrewrite.analysis.scopes import Scopes
 from tfrewrite.analysis.seeds import Seeds
 from tfrewrite.analysis.sessions import Sessions
@@ -296,6 +297,11 @@ class Facts:
             self.building,
             self.operands,
         )
+
+    @cached_property
+    def savers(self) -> Savers:
+        """The savers that loops make."""
+        return Savers(self.source, self.names, self.hoisting, self.built_values)
 
     @cached_property
     def op_names(self) -> OpNames:

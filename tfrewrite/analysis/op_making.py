@@ -177,7 +177,7 @@ class OpMaking:
             message = f"`{ast.unparse(call)}` runs the graph in each turn"
             found = Obstacle("operand-varies", message)
         elif self._names.tf(call.func) is not None:
-            found = self._symbol(str(self._names.tf(call.func)), call, loop)
+            found = self._symbol(str(self._names.tf(call.func)), loop)
         elif self._operands.python_call(call):
             found = None
         else:
@@ -191,11 +191,11 @@ class OpMaking:
             if func.attr in _METHODS_OF_TENSORS and not call.keywords:
                 return self._expr(func.value, loop, depth)
             if value.kind is Kind.OP and value.expr is call:
-                return self._symbol(value.symbol, call, loop) or self._expr(func.value, loop, depth)
+                return self._symbol(value.symbol, loop) or self._expr(func.value, loop, depth)
         message = f"it is not known what `{ast.unparse(func)}(...)` does"
         return Obstacle("effect-unknown", message)
 
-    def _symbol(self, symbol: str, call: ast.Call, loop: ast.AST) -> Obstacle | None:
+    def _symbol(self, symbol: str, loop: ast.AST) -> Obstacle | None:
         """What a function of TensorFlow does when it is called, beside making its own ops."""
         effect = effect_of(symbol)
         text = f"`tf.{symbol}`"
@@ -204,13 +204,17 @@ class OpMaking:
         for flag, (reason, words) in _TROUBLES.items():
             if flag in effect.flags:
                 return Obstacle(reason, f"{text} {words}")
-        if effect.collections:
-            found = self._registered(loop)
-            if found is not None:
-                line = getattr(found, "lineno", call.lineno)
-                message = f"{text} reads a collection, and line {line} may add to it in each turn"
-                return Obstacle("collection-changes", message)
-        return _state(symbol, effect)
+        found = self.changing_collections(symbol, loop) if effect.collections else None
+        return found or _state(symbol, effect)
+
+    def changing_collections(self, symbol: str, loop: ast.AST) -> Obstacle | None:
+        """What may add to the collections that a symbol reads, in a loop."""
+        found = self._registered(loop)
+        if found is None:
+            return None
+        line = getattr(found, "lineno", 0)
+        message = f"`tf.{symbol}` reads a collection, and line {line} may add to it in each turn"
+        return Obstacle("collection-changes", message)
 
     def _registered(self, loop: ast.AST) -> ast.AST | None:
         """What may add variables or entries of a collection in a loop."""

@@ -1,7 +1,7 @@
 """Where a script shows the names of its ops.
 
-TensorFlow numbers ops of one name: `Exp`, `Exp_1`, `Exp_2`. Where fewer are made, those that are made
-later have lower numbers.
+TensorFlow numbers ops of one name: `Exp`, `Exp_1`, `Exp_2`. Where fewer are made, those that are
+made later have lower numbers.
 """
 
 from __future__ import annotations

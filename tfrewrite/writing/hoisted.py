@@ -13,18 +13,20 @@ if TYPE_CHECKING:
 
 
 def hoisted(
-    facts: Facts, built: Built, before: ast.stmt, title: str, taken: set[str]
+    facts: Facts, built: Built, before: ast.stmt, title: str, taken: set[str], text: str = ""
 ) -> tuple[Edit, ...]:
     """What is built in a loop is built in front of it, under its own names where that can be.
 
-    Else it gets the name `title` there, or one like it that is not taken.
+    Else it gets the name `title` there, or one like it that is not taken. With `text` it is built
+    in other words.
     """
     statement = facts.source.statement(built.expr)
     if _moves_whole(facts, built, statement, before):
-        return _hoisted_statement(facts, statement, before)
+        name = f"{built.names[0].id} = {text}" if text else ""
+        return _hoisted_statement(facts, statement, before, name)
     name = facts.names.fresh(title, taken)
     taken.add(name)
-    return _hoisted_value(facts, built.expr, before, name)
+    return _hoisted_value(facts, built.expr, before, name, text)
 
 
 def changed_draws(facts: Facts, before: ast.stmt) -> str:
@@ -71,22 +73,26 @@ def _seen_beside(facts: Facts, name: ast.Name, statement: ast.stmt, place: ast.s
     return False
 
 
-def _hoisted_value(facts: Facts, value: ast.expr, before: ast.stmt, name: str) -> tuple[Edit, ...]:
+def _hoisted_value(
+    facts: Facts, value: ast.expr, before: ast.stmt, name: str, text: str
+) -> tuple[Edit, ...]:
     """The value gets a name in front of a loop, and the name stands where it was."""
     span = facts.source.span(value)
     one_line = span.line == span.end_line
-    text = facts.source.segment(value) if one_line else ast.unparse(value)
+    text = text or (facts.source.segment(value) if one_line else ast.unparse(value))
     return (
         InsertBefore(facts.source.span(before), f"{name} = {text}"),
         ReplaceExpression(span, name),
     )
 
 
-def _hoisted_statement(facts: Facts, statement: ast.stmt, before: ast.stmt) -> tuple[Edit, ...]:
+def _hoisted_statement(
+    facts: Facts, statement: ast.stmt, before: ast.stmt, text: str
+) -> tuple[Edit, ...]:
     """The whole statement goes in front of a loop, with its comments."""
     place = facts.source.span(before)
     return (
-        InsertBefore(place, _without_margin(facts, statement)),
+        InsertBefore(place, text or _without_margin(facts, statement)),
         RemoveStatement(facts.source.span(statement), place, moved=True),
     )
 
