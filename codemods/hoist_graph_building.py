@@ -125,11 +125,12 @@ class HoistGraphBuilding(Rule):
         "scope-in-loop": "It is made under a `with` inside the loop.",
         "generator": "What resumes the generator may change the scopes that ops are made in.",
         "hooked-session": "The session closes its graph, so that making an op raises.",
+        "run-options": "The run asks for metadata, in which ops have names.",
         "shape-changes": "The loop tells the graph more of a tensor's shape.",
         "eager-mode": "Outside of a graph the call itself computes.",
         "graph-read": "The file lists, counts, looks up or writes the ops of the graph.",
         "graph-finalized": "The graph is closed, and making an op raises.",
-        "graph-changes": "The default graph is another one in the meantime.",
+        "graph-changes": "The default graph, or a part of it, is another one in the meantime.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",
     }
 
@@ -198,6 +199,9 @@ def _forbidden(facts: Facts, built: Built) -> Obstacle | None:
         if run.kind is SessionKind.HOOKED:
             message = f"`{run.session}` closes its graph, and making an op raises"
             return Obstacle("hooked-session", message)
+        if run.options:
+            message = f"line {run.call.lineno} asks for metadata, in which the ops have names"
+            return Obstacle("run-options", message)
     rival = _rival(facts, built)
     if rival is not None:
         message = f"the element of line {rival.lineno} may be taken by the same run"
@@ -208,6 +212,8 @@ def _forbidden(facts: Facts, built: Built) -> Obstacle | None:
 def _everywhere(facts: Facts, built: Built) -> Obstacle | None:
     if facts.dynamics.obstacle_beside_queues:
         return Obstacle("dynamic-code", facts.dynamics.obstacle_beside_queues)
+    if facts.dynamics.rewires_graph:
+        return Obstacle("graph-changes", "the file changes the edges of a graph that is built")
     return facts.hoisting.resumed(built.expr)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from analysis_helpers import marked, with_graph
@@ -11,8 +13,8 @@ def reason(body: str) -> str:
     text = "for i in y:\n" + "".join(f"    {line}\n" for line in body.split("\n"))
     found = with_graph(text)
     statement = marked(found, "here")
-    loop = found.hoisting.loops(statement)[-1]
-    obstacle = found.conditions.obstacle(statement, loop)
+    call = next(node for node in ast.walk(statement) if isinstance(node, ast.Call))
+    obstacle = found.conditions.obstacle(call, found.hoisting.loops(call)[-1])
     return obstacle.reason if obstacle else ""
 
 
@@ -28,6 +30,7 @@ def reason(body: str) -> str:
         "if i % 2 == 0:\n    pass\nelif debug:\n    f()  # here",
         "try:\n    g()\nexcept OSError:\n    f()  # here",
         "if k % 2 == 0:\n    f()  # here",
+        "[f(j) for j in z if debug]  # here",
         "match i:\n    case 1:\n        f()  # here",
     ],
 )

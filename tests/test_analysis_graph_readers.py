@@ -72,3 +72,27 @@ def test_ops_of_any_type() -> None:
     obstacle = found.graph_readers.obstacle(None, marked(found, "here"))
     assert obstacle is not None and obstacle.reason == "graph-read"
     assert reason(LOOP.format("tf.keras.backend.clear_session()")) == "graph-changes"
+
+
+def test_a_function_that_places_ops() -> None:
+    text = "def place(op):\n    return op.name\nwith tf.device({}):\n    "
+    loop = "for i in y:  # here\n        pass\n"
+    assert reason(text.format("place") + loop) == "graph-read"
+    assert reason(text.format("lambda op: op.name") + loop) == "graph-read"
+    assert reason(text.format("'/cpu:0'") + loop) == ""
+    assert reason(text.format("device") + loop) == ""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "sess.run('IteratorGetNext_1:0')",
+        "sess.run(['IteratorGetNext_1:0', loss])",
+        "sess.run(fetches='IteratorGetNext_1')",
+        "sess.run(loss, {'IteratorGetNext:0': 1})",
+        "loss.eval(feed_dict={'IteratorGetNext:0': 1})",
+    ],
+)
+def test_names_in_runs(code: str) -> None:
+    assert reason(LOOP.format(code)) == "graph-read"
+    assert reason(LOOP.format(code.replace("IteratorGetNext", "loss"))) == ""

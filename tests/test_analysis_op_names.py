@@ -17,7 +17,8 @@ def shown(text: str) -> bool:
 @pytest.mark.parametrize(
     "code",
     [
-        "print(h.name)", "print(h)", "print(f'{h}')", "str(h)", "h.op.type",
+        "print(h.name)", "print(h)", "print(f'{h}')", "str(h)", "print('%s' % h)",
+        "'{}'.format(h)", "'%s %d' % (h, i)", "h.op.type",
         "print(tf.log(w).name)",
         "with tf.name_scope('a'):\n        v = tf.Variable(1.0)",
     ],
@@ -27,7 +28,15 @@ def test_of_ops_made_in_the_loop(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["print(loss.name)", "print(logits, w)", "v = tf.Variable(1.0)", "print(i)", "f(h)"]
+    "code",
+    [
+        "print(loss.name)",
+        "print(logits, w)",
+        "v = tf.Variable(1.0)",
+        "print(i)",
+        "f(h)",
+        "print('%s' % sess.run(h), i + 1)",
+    ],
 )
 def test_of_others(code: str) -> None:
     assert not shown(LOOP.format(code))

@@ -67,6 +67,14 @@ class Conditions:
                 return None if self._comes_round(test, loop) else _conditional(line)
             case ast.BoolOp(values=[first, *_]) if child is not first:
                 return None if self._comes_round(first, loop) else _conditional(line)
+            case (
+                ast.ListComp(generators=generators)
+                | ast.SetComp(generators=generators)
+                | ast.DictComp(generators=generators)
+            ) if child not in generators:
+                tests = [test for one in generators for test in one.ifs]
+                rare = not all(self._comes_round(test, loop) for test in tests)
+                return _conditional(line) if rare else None
             case ast.match_case() | ast.ExceptHandler():
                 return _conditional(line or getattr(child, "lineno", 0))
         return None

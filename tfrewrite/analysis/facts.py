@@ -306,7 +306,7 @@ class Facts:
     @cached_property
     def op_names(self) -> OpNames:
         """Where the names of ops are shown."""
-        return OpNames(self.source, self.names, self.graph, self.afterwards)
+        return OpNames(self.source, self.names, self.graph, self.op_making, self.afterwards)
 
     @cached_property
     def conditions(self) -> Conditions:

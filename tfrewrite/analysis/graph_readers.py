@@ -19,6 +19,7 @@ _COUNTING = frozenset(
     " _nodes_by_name _nodes_by_id _names_in_use unique_name export_meta_graph write_graph"
     " import_graph_def".split()
 )
+_RUNNING = frozenset({"run", "eval", "make_callable", "partial_run"})
 _GRAPHS = ("graph", "graph_def")
 _EAGER = frozenset(
     "enable_eager_execution executing_eagerly enable_v2_behavior eager_mode init_scope"
@@ -79,11 +80,20 @@ class GraphReaders:
                 for text in texts
             )
             return "" if other else "looks up a tensor by its name"
+        if name in _RUNNING and any(_may_name(text, op_type) for text in _names_in(call)):
+            return "runs or feeds a tensor by its name"
+        if name == "device" and any(map(self._is_function, given)):
+            return "asks a function for the device of each op that is made"
         makes_writer = self._names.tf(call.func) in SUMMARY_WRITERS
         graphs = call.args[1:2] + [one.value for one in call.keywords if one.arg in _GRAPHS]
         if makes_writer and any(ast.unparse(one) != "None" for one in graphs):
             return "writes the graph to a file"
         return "writes the graph to a file" if name == "add_graph" else ""
+
+    def _is_function(self, value: ast.expr) -> bool:
+        name = getattr(value, "attr", getattr(value, "id", ""))
+        own = any(function.name == name for function in self._source.all(ast.FunctionDef))
+        return isinstance(value, ast.Lambda) or own
 
     def _changing(self, loop: ast.stmt) -> Obstacle | None:
         for call in self._source.all(ast.Call):
@@ -110,6 +120,25 @@ class GraphReaders:
             return False
         shared = set(self._hoisting.loops(loop)) & set(self._hoisting.loops(call))
         return not shared
+
+
+def _names_in(call: ast.Call) -> list[str]:
+    """The names of tensors that a run is given: as what to fetch, or as a key of a feed."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    dicts = [node for one in given for node in ast.walk(one) if isinstance(node, ast.Dict)]
+    keys = [key.value for one in dicts for key in one.keys if isinstance(key, ast.Constant)]
+    fed = [key for key in keys if isinstance(key, str) and ":" in key]
+    named: list[ast.expr] = []
+    fetches = call.args[:1] + [one.value for one in call.keywords if one.arg == "fetches"]
+    for fetch in fetches:
+        if not isinstance(fetch, ast.Dict):
+            named += [fetch, *getattr(fetch, "elts", ())]
+    texts = [one.value for one in named if isinstance(one, ast.Constant)]
+    return [*fed, *(text for text in texts if isinstance(text, str))]
+
+
+def _may_name(text: str, op_type: str | None) -> bool:
+    return op_type is None or op_type in text
 
 
 def _seen(node: ast.expr, what: str) -> Obstacle:

@@ -69,15 +69,15 @@ class OpMaking:
             return self._call_makes(expr)
         match expr:
             case ast.BinOp(left=left, right=right):
-                return self._is_tensor(left) or self._is_tensor(right)
+                return self.is_tensor(left) or self.is_tensor(right)
             case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=operand):
-                return self._is_tensor(operand)
+                return self.is_tensor(operand)
             case ast.Subscript(value=value, slice=position, ctx=ast.Load()):
                 # What is not sliced in several ways at once may be a list of tensors.
-                return self._is_tensor(value) and isinstance(position, ast.Tuple)
+                return self.is_tensor(value) and isinstance(position, ast.Tuple)
         return False
 
-    def _is_tensor(self, expr: ast.expr) -> bool:
+    def is_tensor(self, expr: ast.expr) -> bool:
         """Whether a value is a tensor, as far as what it is made of is seen."""
         value = self._tracer.trace(expr)
         if isinstance(value.expr, ast.BinOp | ast.UnaryOp | ast.Subscript):
@@ -304,7 +304,8 @@ def _state(symbol: str, effect: Effect) -> Obstacle | None:
     last = symbol.rpartition(".")[2]
     if not effect.returns_tensor:
         return Obstacle("effect-unknown", f"`tf.{symbol}` makes an object, anew in each turn")
-    if effect.writes and not any(word in last for word in _WRITING_TO_OTHERS):
+    writes = effect.writes and not any(word in last for word in _WRITING_TO_OTHERS)
+    if writes or (effect.host and last != "read_file"):
         return Obstacle("effect-unknown", f"`tf.{symbol}` may have state of its own")
     return None
 

@@ -10,29 +10,34 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.effects import effect_of
-from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.afterwards import Afterwards
     from tfrewrite.analysis.graph import Tracer
     from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.op_making import OpMaking
     from tfrewrite.analysis.source import Source
 
 _NAMING = frozenset({"name", "op"})
 _SHOWING = frozenset(f"builtins.{name}" for name in ("print", "str", "repr", "format"))
-_TENSORS = (Kind.OP, Kind.VARIABLE, Kind.ELEMENT)
 
 
 class OpNames:
     """Questions about names of ops."""
 
     def __init__(
-        self, source: Source, names: Names, tracer: Tracer, afterwards: Afterwards
+        self,
+        source: Source,
+        names: Names,
+        tracer: Tracer,
+        op_making: OpMaking,
+        afterwards: Afterwards,
     ) -> None:
         self._source = source
         self._names = names
         self._tracer = tracer
+        self._op_making = op_making
         self._afterwards = afterwards
 
     def shown(self, statement: ast.stmt) -> Obstacle | None:
@@ -41,8 +46,7 @@ class OpNames:
         made = set(nodes)
         for node in nodes:
             for value in self._named(node):
-                traced = self._tracer.trace(value)
-                if traced.kind in _TENSORS and traced.expr in made:
+                if self._op_making.is_tensor(value) and self._tracer.trace(value).expr in made:
                     return _seen(node, "shows the name of an op, which has a number")
             if isinstance(node, ast.Call) and self._keeps_a_scope(node):
                 return _seen(node, "makes a variable, whose name has the number of its scope")
@@ -55,6 +59,10 @@ class OpNames:
                 return [value]
             case ast.Call(func=func, args=arguments) if self._names.dotted(func) in _SHOWING:
                 return list(arguments)
+            case ast.Call(func=ast.Attribute(value=ast.Constant(), attr="format"), args=arguments):
+                return list(arguments)
+            case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod(), right=value):
+                return value.elts if isinstance(value, ast.Tuple) else [value]
             case ast.FormattedValue(value=value):
                 return [value]
         return []

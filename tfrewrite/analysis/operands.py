@@ -117,7 +117,7 @@ class Operands:
             return True
         if value.kind is Kind.STRUCTURE and isinstance(expr, (ast.Name, ast.Attribute)):
             return self._is_kept(expr, loop) and all(
-                self._is_tensor(one) or one.kind is Kind.CONSTANT for one in value.values
+                self._is_tensor(one) or self._is_number_of(one) for one in value.values
             )
         given = self._given(expr)
         return bool(given) and all(self._stays(one, loop, depth + 1) for one in given)
@@ -130,6 +130,9 @@ class Operands:
         if value.kind is Kind.ELEMENT:
             return all(one.kind in (Kind.OP, Kind.VARIABLE, Kind.ELEMENT) for one in value.values)
         return value.kind in (Kind.OP, Kind.VARIABLE)
+
+    def _is_number_of(self, value: Node) -> bool:
+        return isinstance(value.expr, ast.expr) and self._is_number(value.expr)
 
     def _is_iterator(self, expr: ast.expr) -> bool:
         return self._next_elements.makes_graph_iterator(expr)
@@ -148,10 +151,13 @@ class Operands:
             uses += self._scopes.uses(expr)
         else:
             uses += self._classes.reads(expr.attr)
-        return all(
-            self._containers.added_through(use) == ([], True) or self._is_past(use, loop)
-            for use in uses
-        )
+        return all(self._leaves_as_it_is(use) or self._is_past(use, loop) for use in uses)
+
+    def _leaves_as_it_is(self, use: ast.expr) -> bool:
+        """Whether a use neither changes a container nor gives it to those who may."""
+        if isinstance(self._source.parent(use), ast.Return):
+            return False
+        return self._containers.added_through(use) == ([], True)
 
     def _is_past(self, use: ast.expr, loop: ast.AST) -> bool:
         """Whether a use surely lies before a loop, in the same function."""
