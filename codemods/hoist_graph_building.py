@@ -213,7 +213,7 @@ def _everywhere(facts: Facts, built: Built) -> Obstacle | None:
     if facts.dynamics.obstacle_beside_queues:
         return Obstacle("dynamic-code", facts.dynamics.obstacle_beside_queues)
     if facts.dynamics.rewires_graph:
-        return Obstacle("graph-changes", "the file changes the edges of a graph that is built")
+        return Obstacle("graph-changes", "the file rewires a graph, or replaces what builds it")
     return facts.hoisting.resumed(built.expr)
 
 

@@ -49,6 +49,7 @@ def test_makes_ops(code: str) -> None:
     [
         "loss", "gradients[0]", "parts[1:]", "i + 1", "settings.x * 2", "np.exp(3)", "run()",
         "sess.run(loss)", "not loss", "loss is None", "tf.float32", "tf.Session()", "[w]",
+        "tf.trainable_variables()", "tf.get_collection('losses')", "tf.train.get_global_step()",
     ],
 )  # fmt: skip
 def test_makes_none(code: str) -> None:

@@ -64,7 +64,7 @@ class Gan(object):
                 [assign_add_op, score_op],
                 feed_dict={self.noise: self.draw(4)},
             )
-            if step % 50 == 0:
+            if step % 10 == 0:
                 for _ in range(2):
                     print(self.sess.run(spread, feed_dict={self.noise: self.draw(16)}))
                 print(step, sample.mean(), drawn, scores)
@@ -76,5 +76,5 @@ class Gan(object):
 
 if __name__ == "__main__":
     gan = Gan(3)
-    gan.fit(np.random.RandomState(2).normal(2.0, 0.5, size=(500, 1)), 150)
+    gan.fit(np.random.RandomState(2).normal(2.0, 0.5, size=(500, 1)), 30)
     print(gan.digest())

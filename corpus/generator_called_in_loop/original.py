@@ -60,7 +60,7 @@ class Gan(object):
                 [self.seen.assign_add(4.0), self.score(self.generate(self.noise))],
                 feed_dict={self.noise: self.draw(4)},
             )
-            if step % 50 == 0:
+            if step % 10 == 0:
                 for _ in range(2):
                     spread = tf.reduce_max(self.noise) - tf.reduce_min(self.noise)
                     print(self.sess.run(spread, feed_dict={self.noise: self.draw(16)}))
@@ -73,5 +73,5 @@ class Gan(object):
 
 if __name__ == "__main__":
     gan = Gan(3)
-    gan.fit(np.random.RandomState(2).normal(2.0, 0.5, size=(500, 1)), 150)
+    gan.fit(np.random.RandomState(2).normal(2.0, 0.5, size=(500, 1)), 30)
     print(gan.digest())

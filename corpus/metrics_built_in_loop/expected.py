@@ -45,14 +45,14 @@ with tf.Session() as sess:
     argmax_op = tf.argmax(logits, 1)
     strided_slice_op = logits[:, 0]
     assign_op = tf.assign(rate, rate * 0.8)
-    for epoch in range(80):
+    for epoch in range(12):
         for start in range(0, 512, 128):
             batch = {x: inputs[start : start + 128], y: targets[start : start + 128], keep_prob: 0.9}
             sess.run(train, feed_dict=batch)
         held_out = {x: inputs[:64], y: targets[:64], keep_prob: 1.0}
         summary = sess.run(summary_op, feed_dict=held_out)
         print(epoch, accuracy.eval(held_out), len(summary))
-        if epoch % 8 == 0:
+        if epoch % 3 == 0:
             sure, chosen = sess.run([confidence_op, argmax_op], feed_dict=held_out)
             noisy = sess.run(strided_slice_op, feed_dict={x: inputs[:4], keep_prob: 0.5})
             print(epoch, sure.mean(), chosen.sum(), noisy)

@@ -35,7 +35,7 @@ def confidence(scores, temperature=1.0):
 
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
-    for epoch in range(80):
+    for epoch in range(12):
         for start in range(0, 512, 128):
             batch = {x: inputs[start : start + 128], y: targets[start : start + 128], keep_prob: 0.9}
             sess.run(train, feed_dict=batch)
@@ -47,7 +47,7 @@ with tf.Session() as sess:
         held_out = {x: inputs[:64], y: targets[:64], keep_prob: 1.0}
         summary = sess.run(tf.summary.merge_all(), feed_dict=held_out)
         print(epoch, accuracy.eval(held_out), len(summary))
-        if epoch % 8 == 0:
+        if epoch % 3 == 0:
             sure, chosen = sess.run([confidence(logits), tf.argmax(logits, 1)], feed_dict=held_out)
             noisy = sess.run(logits[:, 0], feed_dict={x: inputs[:4], keep_prob: 0.5})
             print(epoch, sure.mean(), chosen.sum(), noisy)

@@ -90,6 +90,9 @@ class OpMaking:
         value = self._tracer.trace(call)
         if self._own.function(call) is not None:
             return self._building.holds_tensor(value) and not self._runs_inside(call)
+        last = value.symbol.rpartition(".")[2]
+        if last.endswith("_variables") or last.startswith("get_"):
+            return value.symbol.endswith(".get_next")  # the others give what there is
         return value.kind is Kind.OP and value.expr is call
 
     def _runs_inside(self, call: ast.Call) -> bool:
