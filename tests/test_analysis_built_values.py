@@ -27,6 +27,7 @@ HEAD = "sess = tf.Session()\nh = tf.exp(w)  # here\n"
         "print(h)", "kept.append(h)", "g = h", "h.name", "f(h)", "sess.run(w, {x: h})",
         "sess.run([h for _ in x])", "def g():\n    sess.run(h)", "kept.append(h + 1)",
         "g = tf.log(h)\nprint(g)", "sess.make_callable(h)",
+        "both = [w, h]\nsess.run(both)\nboth.append(w)", "a = b = [h]\nsess.run(a)",
     ],
 )  # fmt: skip
 def test_more_than_fetched(use: str) -> None:
@@ -41,7 +42,9 @@ def test_more_than_fetched(use: str) -> None:
         ("sess.run(w, {h: 1})", 1),
         ("sess.run(tf.add_n([h, w]))", 1),
         ("g = tf.log(h)\nsess.run(g)\nsess.run(h)", 2),
-        ("g = h\nh = 3\n".replace("g = h\n", "") + "print(h)", 0),
+        ("h = 3\nprint(h)", 0),
+        ("both = [w, h]\nsess.run(both)\nsess.run(both, {x: 1})", 2),
+        ("named = {'h': (h, w)}\nsess.run(named)", 1),
     ],
 )
 def test_fetched_fed_and_built_on(use: str, runs: int) -> None:

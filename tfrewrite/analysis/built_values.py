@@ -132,11 +132,27 @@ class _Following:
             return [run], None
         larger = self._larger(use)
         if larger is None:
-            return [], use
+            return self._in_a_list(use)
         if larger in self._open:
             return [], None
         built = self.of(larger)
         return list(built.runs), built.elsewhere
+
+    def _in_a_list(self, use: ast.expr) -> tuple[list[SessionRun], ast.AST | None]:
+        """The runs that fetch a list, written out under a name of its own, with a value in it."""
+        outer: ast.AST = use
+        while isinstance(parent := self._source.parent(outer), (ast.List, ast.Tuple, ast.Dict)):
+            outer = parent
+        statement = self._source.parent(outer)
+        if outer is use or not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
+            return [], use
+        if not isinstance(statement.targets[0], ast.Name):
+            return [], use
+        uses = self._uses((statement.targets[0],), statement)
+        runs = [self._values.fetching(one) for one in uses]
+        same = all(self._source.function(one) is self._source.function(use) for one in uses)
+        found = [run for run in runs if run is not None]
+        return (found, None) if same and len(found) == len(runs) else (found, use)
 
 
 def _bound(statement: ast.AST | None, value: ast.expr) -> tuple[ast.Name, ...] | None:

@@ -119,6 +119,8 @@ class Operands:
             return self._is_kept(expr, loop) and all(
                 self._is_tensor(one) or self._is_number_of(one) for one in value.values
             )
+        if self._stores_tensor(expr):
+            return True
         given = self._given(expr)
         return bool(given) and all(self._stays(one, loop, depth + 1) for one in given)
 
@@ -143,6 +145,19 @@ class Operands:
         if len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
             return []
         return self._own.given(bindings[0]) or []
+
+    def _stores_tensor(self, expr: ast.expr) -> bool:
+        """Whether the class of an object stores but a tensor or a number in an attribute."""
+        if not isinstance(expr, ast.Attribute):
+            return False
+        cls = self._hoisting.class_of(expr.value)
+        stores = self._classes.stores(cls, expr.attr) if cls is not None else None
+        if not stores or len(stores) > 1 or stores[0].index is not None:
+            return False
+        value = stores[0].value
+        return value is not None and (
+            self._is_number(value) or self._is_tensor(self._tracer.trace(value))
+        )
 
     def _is_kept(self, expr: ast.Name | ast.Attribute, loop: ast.AST) -> bool:
         """Whether a container is left as it is from the loop on."""
