@@ -8,6 +8,7 @@ import pytest
 
 from analysis_helpers import expression, with_graph
 
+SESSION = "sess = tf.Session()\n"
 HEAD = """\
 import settings
 sess = tf.Session()
@@ -88,3 +89,16 @@ def test_once_for_all_turns(code: str, reason: str) -> None:
     found, expr, loop = marked_expression(code)
     obstacle = found.op_making.obstacle(expr, loop)  # type: ignore[attr-defined]
     assert (obstacle.reason if obstacle else "") == reason
+
+
+def test_what_is_made_in_the_statement_of_a_comprehension() -> None:
+    text = "a = [{}, [sess.run(tf.global_variables_initializer()) for i in y]]  # here\n"
+    for code, reason in (("tf.Variable(1.0)", "collection-changes"), ("loss", "")):
+        found = with_graph(SESSION + text.format(code))
+        call = next(
+            node
+            for node in ast.walk(expression(found))
+            if isinstance(node, ast.Call) and "initializer" in ast.unparse(node.func)
+        )
+        obstacle = found.op_making.obstacle(call, found.hoisting.loops(call)[0])
+        assert (obstacle.reason if obstacle else "") == reason

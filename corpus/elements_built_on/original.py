@@ -10,9 +10,9 @@ import tensorflow.compat.v1 as tf
 tf.disable_v2_behavior()
 
 rng = np.random.RandomState(5)
-table = rng.normal(size=(300, 6)).astype(np.float32)
+table = rng.normal(size=(120, 6)).astype(np.float32)
 
-dataset = tf.data.Dataset.from_tensor_slices(table).shuffle(300, seed=2).repeat(2).batch(20)
+dataset = tf.data.Dataset.from_tensor_slices(table).shuffle(120, seed=2).repeat(2).batch(20)
 iterator = tf.data.make_initializable_iterator(dataset.prefetch(1))
 total = tf.Variable(tf.zeros([6]))
 
@@ -27,7 +27,7 @@ with tf.Session() as sess:
                 mean = tf.reduce_mean(batch, axis=0)
                 add = tf.assign_add(total, mean)
                 value, summed = sess.run([mean, add])
-                if step % 10 == 0:
+                if step % 4 == 0:
                     print(trial, step, value[:2], summed[:2])
                 step += 1
             except tf.errors.OutOfRangeError:

@@ -45,7 +45,7 @@ with tf.Session() as sess:
     argmax_op = tf.argmax(logits, 1)
     strided_slice_op = logits[:, 0]
     assign_op = tf.assign(rate, rate * 0.8)
-    for epoch in range(12):
+    for epoch in range(9):
         for start in range(0, 512, 128):
             batch = {x: inputs[start : start + 128], y: targets[start : start + 128], keep_prob: 0.9}
             sess.run(train, feed_dict=batch)

@@ -35,7 +35,7 @@ def confidence(scores, temperature=1.0):
 
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
-    for epoch in range(12):
+    for epoch in range(9):
         for start in range(0, 512, 128):
             batch = {x: inputs[start : start + 128], y: targets[start : start + 128], keep_prob: 0.9}
             sess.run(train, feed_dict=batch)

@@ -50,9 +50,12 @@ class Afterwards:
             self._known[statement] = walk.rest
         return self._known[statement]
 
-    def within(self, statement: ast.AST) -> list[ast.AST]:
-        """All that may be evaluated in a statement or an expression, in functions too."""
-        return _Walk(self).take(statement)
+    def within(self, node: ast.AST, foreign: frozenset[ast.AST] = frozenset()) -> list[ast.AST]:
+        """All that may be evaluated in a statement or an expression, in functions too.
+
+        Attributes in `foreign` are methods of others, whatever functions of the file are called.
+        """
+        return _Walk(self, foreign).take(node)
 
     def entered(self, node: ast.AST) -> Iterator[ast.AST]:
         """The functions of the file that a name or an attribute may lead into."""
@@ -105,8 +108,9 @@ class Afterwards:
 
 
 class _Walk:
-    def __init__(self, afterwards: Afterwards) -> None:
+    def __init__(self, afterwards: Afterwards, foreign: frozenset[ast.AST] = frozenset()) -> None:
         self._afterwards = afterwards
+        self._foreign = foreign
         self._source = afterwards._source
         self._reached: set[ast.AST] = set()
         self._left: set[ast.AST] = set()
@@ -163,6 +167,7 @@ class _Walk:
                 stack += [default for default in current.args.kw_defaults if default]
             else:
                 stack += self._source.children(current)
-            for function in self._afterwards.entered(current):
+            entered = () if current in self._foreign else self._afterwards.entered(current)
+            for function in entered:
                 stack += getattr(function, "body", [])
         return self.rest.nodes

@@ -220,9 +220,10 @@ class OpMaking:
         return Obstacle("collection-changes", message)
 
     def _registered(self, loop: ast.AST) -> ast.AST | None:
-        """What may add variables or entries of a collection in a loop."""
+        """What may add variables or entries of a collection in a loop, or just before it."""
         if loop not in self._registering:
-            nodes = self._afterwards.within(loop)
+            runs = frozenset(call.func for call in self._sessions.runs)
+            nodes = self._afterwards.within(self._source.statement(loop), runs)
             self._registering[loop] = self._building.first_registration(nodes)
         return self._registering[loop]
 
