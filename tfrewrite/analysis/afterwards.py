@@ -65,7 +65,7 @@ class Afterwards:
                     yield binding.node
                 elif isinstance(binding.node, ast.ClassDef):
                     yield from self._magic(binding.node)
-        elif isinstance(node, ast.Attribute):
+        elif isinstance(node, ast.Attribute) and self._names.dotted(node) is None:
             for cls in self._source.all(ast.ClassDef):
                 for method in cls.body:
                     if isinstance(method, _FUNCTIONS) and method.name == node.attr:
