@@ -14,7 +14,7 @@ from tfrewrite.analysis.sessions import SessionKind
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.fed_assign import Fed, fed, fed_value, made_before_loop, made_with_variables
-from tfrewrite.writing.hoisted import other_draws
+from tfrewrite.writing.hoisted import changed_draws
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -381,7 +381,7 @@ def _rewrite(
     else:
         edits = made_with_variables(facts, made, place.makers, tensorflow)
         where = f"in line {place.before.lineno}, where the variable is made,"
-    changes = other_draws(facts, place.before)
+    changes = changed_draws(facts, place.before)
     return Rewrite(
         facts.source.span(group[0].call),
         f"assign to `{facts.source.segment(group[0].variable)}` by one op, made {where} and fed"

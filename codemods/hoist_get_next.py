@@ -11,12 +11,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import SessionKind
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
-from tfrewrite.writing.hoisted import (
-    hoisted_statement,
-    hoisted_value,
-    on_one_line,
-    other_draws,
-)
+from tfrewrite.writing.hoisted import changed_draws, hoisted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,8 +118,8 @@ def _is_outline(facts: Facts, element: Element) -> bool:
     if isinstance(facts.source.function(element.call), ast.Lambda):
         return False  # there is no statement to put before it
     if origin is Origin.UNKNOWN or not any(_has_runs(facts, loop) for loop in loops):
-        return bool(element.runs)
-    return bool(element.uses)
+        return bool(element.built.runs)
+    return bool(element.built.uses)
 
 
 def _has_runs(facts: Facts, loop: ast.AST) -> bool:
@@ -142,14 +137,14 @@ def _forbidden(facts: Facts, element: Element, all_of_them: list[Element]) -> Ob
     if isinstance(element.iterator, ast.Call):
         message = f"`{text}` makes a new iterator in each turn, which gives its first element"
         return Obstacle("made-in-loop", message)
-    if element.elsewhere is not None:
-        line = getattr(element.elsewhere, "lineno", element.call.lineno)
+    if element.built.elsewhere is not None:
+        line = getattr(element.built.elsewhere, "lineno", element.call.lineno)
         message = (
             f"line {line} does more with the element than to fetch it; build what is built on it"
             " before the loop, together with the call"
         )
         return Obstacle("used-otherwise", message)
-    for run in element.runs:
+    for run in element.built.runs:
         if run.kind is SessionKind.HOOKED:
             message = f"`{run.session}` closes its graph, and making an op raises"
             return Obstacle("hooked-session", message)
@@ -162,7 +157,7 @@ def _forbidden(facts: Facts, element: Element, all_of_them: list[Element]) -> Ob
 
 def _rival(element: Element, all_of_them: list[Element]) -> Element | None:
     for other in all_of_them:
-        if other is not element and set(other.runs) & set(element.runs):
+        if other is not element and set(other.built.runs) & set(element.built.runs):
             if ast.dump(other.iterator) == ast.dump(element.iterator):
                 return other
     return None
@@ -176,14 +171,8 @@ def _place(facts: Facts, element: Element) -> Place | Obstacle:
 
 
 def _rewrite(facts: Facts, element: Element, place: Place, taken: set[str]) -> Rewrite:
-    statement = facts.source.statement(element.call)
-    if _moves_whole(facts, element, statement, place.before):
-        edits = hoisted_statement(facts, statement, place.before)
-    else:
-        name = facts.names.fresh(_title(element.iterator), taken)
-        taken.add(name)
-        edits = hoisted_value(facts, element.call, place.before, name)
-    changes = other_draws(facts, place.before)
+    edits = hoisted(facts, element.built, place.before, _title(element.iterator), taken)
+    changes = changed_draws(facts, place.before)
     text = facts.source.segment(element.iterator)
     return Rewrite(
         facts.source.span(element.call),
@@ -193,35 +182,6 @@ def _rewrite(facts: Facts, element: Element, place: Place, taken: set[str]) -> R
         edits,
         changes=changes,
     )
-
-
-def _moves_whole(facts: Facts, element: Element, statement: ast.stmt, place: ast.stmt) -> bool:
-    """Whether the names that the element is bound to can be bound before the loop instead."""
-    if not isinstance(statement, ast.Assign) or statement.value is not element.call:
-        return False
-    if not on_one_line(facts, statement):
-        return False
-    if any(_seen_beside(facts, name, statement, place) for name in element.names):
-        return False
-    if len({name.id for name in element.names}) != len(element.names):
-        return False
-    block, index = facts.source.position(statement)
-    later = block[index + 1 :]
-    return bool(later) and all(
-        any(one in facts.source.ancestors(use) for one in later) for use in element.uses
-    )
-
-
-def _seen_beside(facts: Facts, name: ast.Name, statement: ast.stmt, place: ast.stmt) -> bool:
-    """Whether a name has other values in the loop, or ones that may be read together with this."""
-    others = [one for one in facts.scopes.bindings(name) if one.node is not statement]
-    if any(place is one.node or place in facts.source.ancestors(one.node) for one in others):
-        return True
-    for use in facts.scopes.uses(name) if others else ():
-        seen = facts.flow.reaching(use)
-        if len(seen) > 1 and any(one.node is statement for one in seen):
-            return True
-    return False
 
 
 def _title(iterator: ast.expr) -> str:

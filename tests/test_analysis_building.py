@@ -81,3 +81,25 @@ def test_what_may_draw(code: str) -> None:
 )  # fmt: skip
 def test_what_draws_nothing(code: str) -> None:
     assert not draws(f"dataset = tf.data.Dataset.range(3)\na = {code}  # here\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("tf.exp(w)", False),
+        ("tf.summary.merge_all()", False),
+        ("tf.train.Saver()", False),
+        ("sess.run(loss)", False),
+        ("w.assign(value)", False),
+        ("np.mean(value)", False),
+        ("tf.Variable(1.0)", True),
+        ("tf.summary.scalar('loss', loss)", True),
+        ("optimizer.minimize(loss)", True),
+        ("tf.cond(loss > 0, f, g)", True),
+        ("unknown(loss)", True),
+    ],
+)
+def test_what_may_add_to_collections(code: str, *, expected: bool) -> None:
+    found = with_graph(f"{SESSION}a = {code}  # here\n")
+    nodes = ast.walk(expression(found))
+    assert (found.building.first_registration(nodes) is not None) is expected

@@ -205,3 +205,11 @@ def test_only_a_container_can_be_changed_like_that(
     expected: bool,  # noqa: FBT001
 ) -> None:
     assert changes(text + "\n", "value") is expected
+
+
+def test_a_default_is_what_its_function_makes_of_it() -> None:
+    reading = "def f(a, given=fetches):  # here\n    return given[0]\n"
+    assert added(reading) == ([], True)
+    for body in ("given.append(1)", "given[0] = 1", "given = given + [1]", "keep(given)"):
+        assert added(f"def f(a, given=fetches):  # here\n    {body}\n") == ([], False)
+    assert added("f = lambda given=fetches: given  # here\n") == ([], False)

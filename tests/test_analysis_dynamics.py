@@ -69,3 +69,14 @@ def test_the_words_say_what_it_does() -> None:
 )
 def test_ordinary_code_does_not(text: str) -> None:
     assert with_graph(text + "\n").dynamics.obstacle == ""
+
+
+def test_queues_only_run_what_is_there() -> None:
+    found = with_graph("threads = tf.train.start_queue_runners()\n").dynamics
+    assert found.obstacle and not found.obstacle_beside_queues
+    found = with_graph("import threading\nthreads = tf.train.start_queue_runners()\n").dynamics
+    assert found.obstacle and found.obstacle_beside_queues
+
+
+def test_a_function_is_changed() -> None:
+    assert with_graph("f.__defaults__[0].append(1)\n").dynamics.obstacle

@@ -217,3 +217,40 @@ def test_an_attribute_that_may_not_be_set_before_the_call(parts: dict[str, str])
 )
 def test_an_attribute_that_is_set_before_the_call(parts: dict[str, str]) -> None:
     assert isinstance(built(**parts), Place)
+
+
+MODELS = """
+class Net:
+    def __init__(self):
+        self.out = 1
+        self.late = 1
+
+    def grow(self):
+        self.late = 2
+
+class Trainer:
+    def __init__(self):
+        self.net = Net()
+
+    def train(self):
+        while c:
+            f(self.net.out)  # here
+"""
+
+
+def test_objects_in_objects() -> None:
+    assert isinstance(place(MODELS), Place)
+    assert reason(MODELS.replace("net.out", "net.late")) == "operand-not-sure"
+    assert reason(MODELS.replace("net.out", "other.out")) == "operand-not-sure"
+    again = MODELS + "    def again(self):\n        self.net = Net()\n"
+    assert reason(again) == "operand-not-sure"
+
+
+def test_objects_that_callers_give() -> None:
+    text = (
+        MODELS.replace("  # here", "") + "def go(net):\n    while c:\n        f(net.out)  # here\n"
+    )
+    assert reason(text) == "operand-not-sure"
+    assert isinstance(place(text + "n = Net()\ngo(n)\ngo(Net())\n"), Place)
+    assert reason(text + "go(Net())\ngo(Trainer())\n") == "operand-not-sure"
+    assert reason(text + "go(Net())\nhand_on(go)\n") == "operand-not-sure"

@@ -61,8 +61,8 @@ def test_a_method_of_the_files_own_makes_no_iterator_of_tensorflow() -> None:
 )  # fmt: skip
 def test_fetched_as_it_is(use: str) -> None:
     _, (element,) = elements(f"it = dataset.make_one_shot_iterator()\nx = it.get_next()\n{use}\n")
-    assert element.elsewhere is None
-    assert len(element.runs) == 1
+    assert element.built.elsewhere is None
+    assert len(element.built.runs) == 1
 
 
 @pytest.mark.parametrize(
@@ -75,14 +75,14 @@ def test_fetched_as_it_is(use: str) -> None:
 )  # fmt: skip
 def test_used_in_another_way(use: str) -> None:
     _, (element,) = elements(f"it = dataset.make_one_shot_iterator()\nx = it.get_next()\n{use}\n")
-    assert element.elsewhere is not None
+    assert element.built.elsewhere is not None
 
 
 def test_only_the_uses_that_see_it() -> None:
     text = "it = dataset.make_one_shot_iterator()\nx = it.get_next()\nx = sess.run(x)\nf(x)\n"
     _, (element,) = elements(text)
-    assert element.elsewhere is None
-    assert [ast.unparse(run.call) for run in element.runs] == ["sess.run(x)"]
+    assert element.built.elsewhere is None
+    assert [ast.unparse(run.call) for run in element.built.runs] == ["sess.run(x)"]
 
 
 def test_a_call_with_more_than_a_name_is_another_method() -> None:

@@ -44,8 +44,18 @@ class Afterwards:
     def rest(self, statement: ast.stmt) -> Rest:
         """All that may be evaluated in a statement and after it."""
         if statement not in self._known:
-            self._known[statement] = _Walk(self, statement).rest
+            walk = _Walk(self)
+            walk.take(statement)
+            walk.go_on(statement)
+            self._known[statement] = walk.rest
         return self._known[statement]
+
+    def within(self, node: ast.AST, foreign: frozenset[ast.AST] = frozenset()) -> list[ast.AST]:
+        """All that may be evaluated in a statement or an expression, in functions too.
+
+        Attributes in `foreign` are methods of others, whatever functions of the file are called.
+        """
+        return _Walk(self, foreign).take(node)
 
     def entered(self, node: ast.AST) -> Iterator[ast.AST]:
         """The functions of the file that a name or an attribute may lead into."""
@@ -55,7 +65,7 @@ class Afterwards:
                     yield binding.node
                 elif isinstance(binding.node, ast.ClassDef):
                     yield from self._magic(binding.node)
-        elif isinstance(node, ast.Attribute):
+        elif isinstance(node, ast.Attribute) and self._names.dotted(node) is None:
             for cls in self._source.all(ast.ClassDef):
                 for method in cls.body:
                     if isinstance(method, _FUNCTIONS) and method.name == node.attr:
@@ -98,21 +108,20 @@ class Afterwards:
 
 
 class _Walk:
-    def __init__(self, afterwards: Afterwards, start: ast.stmt) -> None:
+    def __init__(self, afterwards: Afterwards, foreign: frozenset[ast.AST] = frozenset()) -> None:
         self._afterwards = afterwards
+        self._foreign = foreign
         self._source = afterwards._source
         self._reached: set[ast.AST] = set()
         self._left: set[ast.AST] = set()
         self.rest = Rest()
-        self._take(start)
-        self._go_on(start)
 
-    def _go_on(self, statement: ast.stmt) -> None:
+    def go_on(self, statement: ast.stmt) -> None:
         """From the end of a statement to the end of its function, then to its callers."""
         while True:
             block, index = self._source.position(statement)
             for later in block[index + 1 :]:
-                self._take(later)
+                self.take(later)
             owner = self._source.parent(statement)
             while owner is not None and not isinstance(owner, (ast.stmt, ast.Module)):
                 owner = self._source.parent(owner)  # a handler, a match case
@@ -123,7 +132,7 @@ class _Walk:
                 return
             assert isinstance(owner, ast.stmt)
             if isinstance(owner, (*_LOOPS, ast.Try)) or type(owner).__name__ == "TryStar":
-                self._take(owner)
+                self.take(owner)
             statement = owner
 
     def _leave(self, function: ast.AST) -> None:
@@ -135,15 +144,16 @@ class _Walk:
             name = getattr(function, "name", "")
             self.rest.unseen = self.rest.unseen or f"who calls `{name}` is not all seen"
             for statement in self._source.tree.body:
-                self._take(statement)
+                self.take(statement)
             return
         for call in calls:
             statement = self._source.statement(call)
             if getattr(statement, "value", None) is not call:
-                self._take(statement)  # there is more in it than the call
-            self._go_on(statement)
+                self.take(statement)  # there is more in it than the call
+            self.go_on(statement)
 
-    def _take(self, node: ast.AST) -> None:
+    def take(self, node: ast.AST) -> list[ast.AST]:
+        """Adds all that may be evaluated in a node."""
         stack = [node]
         while stack:
             current = stack.pop()
@@ -157,5 +167,7 @@ class _Walk:
                 stack += [default for default in current.args.kw_defaults if default]
             else:
                 stack += self._source.children(current)
-            for function in self._afterwards.entered(current):
+            entered = () if current in self._foreign else self._afterwards.entered(current)
+            for function in entered:
                 stack += getattr(function, "body", [])
+        return self.rest.nodes

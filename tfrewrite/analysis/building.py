@@ -6,6 +6,7 @@ import ast
 import sys
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.nodes import Kind, is_python
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_path, gives_data
 from tfrewrite.analysis.scopes import How
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.sessions import Sessions
 
 _MAX_PARAMETERS = 4
+_REGISTERING = frozenset({"registers", "creates", "calls"})
 _DRAWING = frozenset({"random", "creates", "calls"})
 
 
@@ -65,6 +67,34 @@ class Building:
             node for node in nodes if isinstance(node, (ast.expr, ast.stmt)) and self._builds(node)
         )
         return min(found, key=lambda node: node.lineno, default=None)
+
+    def first_registration(self, nodes: Iterable[ast.AST]) -> ast.Call | None:
+        """A call that may make variables or add to a collection of the graph."""
+        calls = (node for node in nodes if isinstance(node, ast.Call) and self._registers(node))
+        return min(calls, key=lambda call: call.lineno, default=None)
+
+    def _registers(self, call: ast.Call) -> bool:
+        if self._makes_none(call):
+            return False
+        symbol = self._names.tf(call.func)
+        effect = effect_of(symbol) if symbol is not None else None
+        if symbol is None:
+            value = self._tracer.trace(call)
+            effect = value.effect if value.kind in (Kind.OP, Kind.OBJECT) else None
+        return effect is None or bool(effect.flags & _REGISTERING)
+
+    def holds_tensor(self, value: Node) -> bool:
+        """Whether a value is a tensor or a container with one in it, as far as that is seen."""
+        seen: set[Node] = set()
+        stack = [value]
+        while stack:
+            node = stack.pop()
+            if node.kind in (Kind.OP, Kind.VARIABLE, Kind.ELEMENT):
+                return True
+            if node.kind in (Kind.STRUCTURE, Kind.CHOICE) and node not in seen:
+                seen.add(node)
+                stack.extend(node.values)
+        return False
 
     # Random ops
 
@@ -175,7 +205,7 @@ class Building:
         return any(self._may_be_tensor(part, depth) for part in parts)
 
     def _one_may(self, expr: ast.expr, depth: int) -> bool:
-        if _holds_tensor(self._tracer.trace(expr)):
+        if self.holds_tensor(self._tracer.trace(expr)):
             return True
         if self._plain.expr(expr):
             return False
@@ -236,20 +266,6 @@ class Building:
 
     def _is_python(self, value: Node) -> bool:
         return is_python(value) and (value.kind is not Kind.CHOICE or bool(value.inputs))
-
-
-def _holds_tensor(value: Node) -> bool:
-    """Whether a value is a tensor or a container with one in it, as far as that is seen."""
-    seen: set[Node] = set()
-    stack = [value]
-    while stack:
-        node = stack.pop()
-        if node.kind in (Kind.OP, Kind.VARIABLE, Kind.ELEMENT):
-            return True
-        if node.kind in (Kind.STRUCTURE, Kind.CHOICE) and node not in seen:
-            seen.add(node)
-            stack.extend(node.values)
-    return False
 
 
 def _operands(expr: ast.expr) -> list[ast.expr]:

@@ -52,6 +52,8 @@ class Containers:
         if isinstance(parent, (ast.Call, ast.keyword)):
             call = parent if isinstance(parent, ast.Call) else self._source.parent(parent)
             return [], isinstance(call, ast.Call) and self._keeps(call, use)
+        if isinstance(parent, ast.arguments):
+            return [], self._default_kept(use, parent)
         return [], isinstance(
             parent, (ast.For, ast.comprehension, ast.BinOp, ast.Compare, ast.Return)
         )
@@ -100,15 +102,28 @@ class Containers:
         parameters = [*function.args.posonlyargs, *function.args.args]
         if position >= len(parameters):
             return False
+        return self._only_read(parameters[position].arg, function)
+
+    def _default_kept(self, default: ast.expr, arguments: ast.arguments) -> bool:
+        """Whether a function only reads the parameter that a container is the default of."""
+        function = self._source.parent(arguments)
+        positional = [*arguments.posonlyargs, *arguments.args][::-1]
+        pairs = list(zip(positional, arguments.defaults[::-1], strict=False))
+        pairs += [
+            (p, d) for p, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d
+        ]
+        names = [parameter.arg for parameter, given in pairs if given is default]
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+        return function not in self._checking and self._only_read(names[0], function)
+
+    def _only_read(self, name: str, function: Method) -> bool:
+        """Whether a function leaves the container that a parameter of it holds as it is."""
         self._checking.add(function)
-        name = parameters[position].arg
+        inside = (node for statement in function.body for node in ast.walk(statement))
+        uses = [node for node in inside if isinstance(node, ast.Name) and node.id == name]
         kept = all(
-            self.added_through(use) == ([], True)
-            for use in ast.walk(function)
-            if isinstance(use, ast.Name) and use.id == name and isinstance(use.ctx, ast.Load)
-        ) and not any(
-            isinstance(use, ast.Name) and use.id == name and not isinstance(use.ctx, ast.Load)
-            for use in ast.walk(function)
-        )
+            self.added_through(use) == ([], True) for use in uses if isinstance(use.ctx, ast.Load)
+        ) and all(isinstance(use.ctx, ast.Load) for use in uses)
         self._checking.discard(function)
         return kept

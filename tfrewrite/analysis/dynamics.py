@@ -17,12 +17,16 @@ from tfrewrite.analysis.symbols import SETTINGS
 _NAMESPACES = frozenset(
     f"builtins.{name}" for name in "globals locals vars exec eval setattr delattr".split()
 )
-_HIDDEN = frozenset({"__dict__", "__setattr__", "__enter__", "__class__", "enter_context"})
+_HIDDEN = frozenset(
+    "__dict__ __setattr__ __enter__ __class__ enter_context __defaults__ __kwdefaults__ __code__"
+    " __globals__ __closure__".split()
+)
 # Names that stand for threads, and for functions that windows call.
 _UNSEEN = frozenset(
     "threading multiprocessing concurrent _thread start_queue_runners create_threads QueueRunners"
     " mpl_connect FuncAnimation".split()
 )
+_QUEUES = frozenset({"start_queue_runners", "create_threads", "QueueRunners"})
 # What is handed to these is called back later, at any moment.
 _HOOKS = (
     "signal.", "weakref.", "sys.settrace", "sys.setprofile", "numpy.seterrcall",
@@ -71,9 +75,17 @@ class Dynamics:
     @cached_property
     def obstacle(self) -> str:
         """What makes the rest worthless, in a sentence; empty where there is nothing."""
+        return self._obstacle(_UNSEEN)
+
+    @cached_property
+    def obstacle_beside_queues(self) -> str:
+        """The same, but for the threads of queue runners: they only run ops of the graph."""
+        return self._obstacle(_UNSEEN - _QUEUES)
+
+    def _obstacle(self, unseen: frozenset[str]) -> str:
         if self.changed_meaning:
             return self.changed_meaning
-        running = self._running_unseen()
+        running = self._running_unseen(unseen)
         return f"{running} runs code at moments that the text does not show" if running else ""
 
     @cached_property
@@ -100,12 +112,12 @@ class Dynamics:
                 return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces"
         return ""
 
-    def _running_unseen(self) -> str:
+    def _running_unseen(self, unseen: frozenset[str]) -> str:
         """Code that runs at moments which the text does not show."""
         if "__del__" in self._classes.magic:
             return "`__del__` of a class of this file"
         for word, line in self._words():
-            if word in _UNSEEN:
+            if word in unseen:
                 return f"`{word}` in line {line}"
         for call in self._classes.calls("defaultdict"):
             made = call.args[0] if call.args else None

@@ -8,10 +8,12 @@ from functools import cached_property
 from tfrewrite.analysis.afterwards import Afterwards
 from tfrewrite.analysis.assigns import Assigns
 from tfrewrite.analysis.building import Building
+from tfrewrite.analysis.built_values import BuiltValues
 from tfrewrite.analysis.captured import Captured
 from tfrewrite.analysis.catching import Catching
 from tfrewrite.analysis.changed_sources import ChangedSources
 from tfrewrite.analysis.classes import Classes
+from tfrewrite.analysis.conditions import Conditions
 from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.dynamics import Dynamics
 from tfrewrite.analysis.element_code import ElementCode
@@ -29,13 +31,17 @@ from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.next_elements import NextElements
 from tfrewrite.analysis.numbers import Numbers
+from tfrewrite.analysis.op_making import OpMaking
+from tfrewrite.analysis.op_names import OpNames
 from tfrewrite.analysis.opened_sessions import OpenedSessions
+from tfrewrite.analysis.operands import Operands
 from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.pipelines import Pipelines
 from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
+from tfrewrite.analysis.savers import Savers
 from tfrewrite.analysis.scopes import Scopes
 from tfrewrite.analysis.seeds import Seeds
 from tfrewrite.analysis.sessions import Sessions
@@ -335,9 +341,58 @@ class Facts:
             self.source,
             self.scopes,
             self.names,
-            self.flow,
             self.classes,
             self.graph,
-            self.sessions,
             self.own_calls,
+            self.built_values,
+        )
+
+    @cached_property
+    def built_values(self) -> BuiltValues:
+        """What is done with what the graph is built of."""
+        return BuiltValues(self.source, self.scopes, self.flow, self.sessions)
+
+    @cached_property
+    def op_making(self) -> OpMaking:
+        """Whether ops that are made in each turn of a loop can be made once."""
+        return OpMaking(
+            self.source,
+            self.names,
+            self.classes,
+            self.own_calls,
+            self.graph,
+            self.sessions,
+            self.afterwards,
+            self.building,
+            self.operands,
+        )
+
+    @cached_property
+    def savers(self) -> Savers:
+        """The savers that loops make."""
+        return Savers(self.source, self.names, self.hoisting, self.built_values)
+
+    @cached_property
+    def op_names(self) -> OpNames:
+        """Where the names of ops are shown."""
+        return OpNames(self.source, self.names, self.graph, self.op_making, self.afterwards)
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What keeps a loop from evaluating a part of its body."""
+        return Conditions(self.source, self.scopes, self.names, self.flow)
+
+    @cached_property
+    def operands(self) -> Operands:
+        """Whether what ops are made of stays the same."""
+        return Operands(
+            self.source,
+            self.scopes,
+            self.names,
+            self.classes,
+            self.containers,
+            self.own_calls,
+            self.graph,
+            self.hoisting,
+            self.next_elements,
         )

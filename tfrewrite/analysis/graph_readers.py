@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.symbols import SUMMARY_WRITERS
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.hoisting import Hoisting
@@ -18,6 +19,8 @@ _COUNTING = frozenset(
     " _nodes_by_name _nodes_by_id _names_in_use unique_name export_meta_graph write_graph"
     " import_graph_def".split()
 )
+_RUNNING = frozenset({"run", "eval", "make_callable", "partial_run"})
+_GRAPHS = ("graph", "graph_def")
 _EAGER = frozenset(
     "enable_eager_execution executing_eagerly enable_v2_behavior eager_mode init_scope"
     " executing_eagerly_outside_functions run_functions_eagerly".split()
@@ -32,13 +35,16 @@ class GraphReaders:
         self._names = names
         self._hoisting = hoisting
 
-    def obstacle(self, op_type: str, loop: ast.stmt) -> Obstacle | None:
-        """What would notice that ops of a type are made once before a loop instead of in it."""
-        return self.noticing(op_type) or self._changing(loop)
+    def obstacle(self, op_type: str | None, loop: ast.stmt) -> Obstacle | None:
+        """What would notice that ops of a type are made once before a loop instead of in it.
 
-    def noticing(self, op_type: str) -> Obstacle | None:
-        """What would notice that ops of a type are fewer and are called otherwise."""
-        return self._eager or self._reading(op_type)
+        Without a type they may be of any.
+        """
+        return self.noticing(op_type, loop) or self._changing(loop)
+
+    def noticing(self, op_type: str | None, loop: ast.stmt | None = None) -> Obstacle | None:
+        """What would notice, once a loop has begun, that ops are fewer and are called otherwise."""
+        return self._eager or self._reading(op_type, loop)
 
     @cached_property
     def _eager(self) -> Obstacle | None:
@@ -55,24 +61,48 @@ class GraphReaders:
             words += [(statement.lineno, alias.name) for alias in statement.names]
         return sorted(words)
 
-    def _reading(self, op_type: str) -> Obstacle | None:
+    def _reading(self, op_type: str | None, loop: ast.stmt | None) -> Obstacle | None:
         for node in self._source.all(ast.Attribute):
             counted = node.attr == "version" and self._names.dotted(node) is None
             if node.attr in _COUNTING or (counted and "graph" in ast.unparse(node.value).lower()):
-                return _seen(node, "lists or counts the ops of the graph")
+                if not self._surely_before(node, loop):
+                    return _seen(node, "lists or counts the ops of the graph")
         for call in self._source.all(ast.Call):
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "get_tensor_by_name":
-                given = [*call.args, *(keyword.value for keyword in call.keywords)]
-                for name in given:
-                    text = name.value if isinstance(name, ast.Constant) else None
-                    if not isinstance(text, str) or op_type in text:
-                        return _seen(call, "looks up a tensor by its name")
+            what = self._looking(call, op_type)
+            if what and not self._surely_before(call, loop):
+                return _seen(call, what)
         return None
+
+    def _looking(self, call: ast.Call, op_type: str | None) -> str:
+        """What a call does with the graph: it looks up a tensor, or writes the graph to a file."""
+        name = getattr(call.func, "attr", "")
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if name == "get_tensor_by_name":
+            texts = [one.value if isinstance(one, ast.Constant) else None for one in given]
+            other = all(
+                isinstance(text, str) and op_type is not None and op_type not in text
+                for text in texts
+            )
+            return "" if other else "looks up a tensor by its name"
+        if name in _RUNNING and any(_may_name(text, op_type) for text in _names_in(call)):
+            return "runs or feeds a tensor by its name"
+        if name == "device" and any(map(self._is_function, given)):
+            return "asks a function for the device of each op that is made"
+        makes_writer = self._names.tf(call.func) in SUMMARY_WRITERS
+        graphs = call.args[1:2] + [one.value for one in call.keywords if one.arg in _GRAPHS]
+        if makes_writer and any(ast.unparse(one) != "None" for one in graphs):
+            return "writes the graph to a file"
+        return "writes the graph to a file" if name == "add_graph" else ""
+
+    def _is_function(self, value: ast.expr) -> bool:
+        name = getattr(value, "attr", getattr(value, "id", ""))
+        own = any(function.name == name for function in self._source.all(ast.FunctionDef))
+        return isinstance(value, ast.Lambda) or own
 
     def _changing(self, loop: ast.stmt) -> Obstacle | None:
         for call in self._source.all(ast.Call):
             name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            if name == "reset_default_graph":
+            if name in ("reset_default_graph", "clear_session"):
                 elsewhere = self._source.function(call) is not self._source.function(loop)
                 if elsewhere or loop in self._source.ancestors(call):
                     message = f"line {call.lineno} changes the default graph"
@@ -82,12 +112,39 @@ class GraphReaders:
                 return Obstacle("graph-finalized", message)
         return None
 
+    def _surely_before(self, node: ast.expr, loop: ast.stmt | None) -> bool:
+        if loop is None:
+            return False
+        same = self._source.function(node) is self._source.function(loop)
+        if not same or not self._hoisting.comes_first(self._source.statement(node), loop):
+            return False
+        return not set(self._hoisting.loops(loop)) & set(self._hoisting.loops(node))
+
     def _surely_after(self, call: ast.Call, loop: ast.stmt) -> bool:
         same = self._source.function(call) is self._source.function(loop)
         if not same or not self._hoisting.comes_first(loop, self._source.statement(call)):
             return False
         shared = set(self._hoisting.loops(loop)) & set(self._hoisting.loops(call))
         return not shared
+
+
+def _names_in(call: ast.Call) -> list[str]:
+    """The names of tensors that a run is given: as what to fetch, or as a key of a feed."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    dicts = [node for one in given for node in ast.walk(one) if isinstance(node, ast.Dict)]
+    keys = [key.value for one in dicts for key in one.keys if isinstance(key, ast.Constant)]
+    fed = [key for key in keys if isinstance(key, str) and ":" in key]
+    named: list[ast.expr] = []
+    fetches = call.args[:1] + [one.value for one in call.keywords if one.arg == "fetches"]
+    for fetch in fetches:
+        if not isinstance(fetch, ast.Dict):
+            named += [fetch, *getattr(fetch, "elts", ())]
+    texts = [one.value for one in named if isinstance(one, ast.Constant)]
+    return [*fed, *(text for text in texts if isinstance(text, str))]
+
+
+def _may_name(text: str, op_type: str | None) -> bool:
+    return op_type is None or op_type in text
 
 
 def _seen(node: ast.expr, what: str) -> Obstacle:

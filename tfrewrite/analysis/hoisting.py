@@ -15,7 +15,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tfrewrite.analysis.classes import Classes, Method, Store
     from tfrewrite.analysis.flow import Flow
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _LOOPS = (ast.For, ast.While)
 _STOPS = (ast.With, ast.AsyncWith, ast.AsyncFor, ast.Match)
+_MAX_CALLERS = 4
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _METHODS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -70,6 +71,16 @@ class Hoisting:
 
     def place(self, node: ast.expr, operands: Sequence[ast.expr]) -> Place | Obstacle:
         """Where an expression can be evaluated once for all turns of the loops around it."""
+
+        def unsure(loop: ast.AST) -> Obstacle | None:
+            return next(filter(None, (self.unsure(one, loop) for one in operands)), None)
+
+        return self.place_by(node, unsure)
+
+    def place_by(
+        self, node: ast.expr, obstacle_in: Callable[[ast.AST], Obstacle | None]
+    ) -> Place | Obstacle:
+        """The same, where the caller says of each loop what speaks against leaving it."""
         best: ast.AST | None = None
         obstacle = Obstacle("not-in-loop", "no loop stands around it")
         child: ast.AST = node
@@ -80,7 +91,7 @@ class Hoisting:
                 obstacle = Obstacle("scope-in-loop", message)
                 break
             if _repeats(outer, child):
-                found = next(filter(None, (self.unsure(one, outer) for one in operands)), None)
+                found = obstacle_in(outer)
                 if found is not None:
                     obstacle = found
                     break
@@ -92,14 +103,14 @@ class Hoisting:
         return Place(statement, not self.loops(statement))
 
     def resumed(self, node: ast.AST) -> Obstacle | None:
-        """Why scopes may change between two statements: the function is left and resumed."""
+        """Whether the function that a node stands in may be left and resumed under other scopes."""
         function = self._source.function(node)
-        inner = (
-            self._source.function(one) is function
-            for one in (ast.walk(function) if function is not None else ())
-            if isinstance(one, (ast.Yield, ast.YieldFrom, ast.Await))
-        )
-        if not any(inner):
+        left = [
+            inner
+            for inner in (ast.walk(function) if function is not None else ())
+            if isinstance(inner, (ast.Yield, ast.YieldFrom, ast.Await))
+        ]
+        if all(self._source.function(inner) is not function for inner in left):
             return None
         name = getattr(function, "name", "")
         return Obstacle("generator", f"`{name}` is left and resumed, perhaps under other scopes")
@@ -122,8 +133,8 @@ class Hoisting:
                 return None
             case ast.Name():
                 return self._name(operand, loop)
-            case ast.Attribute(value=ast.Name() as base):
-                return self._name(base, loop) or self._attribute(operand, base, loop)
+            case ast.Attribute(value=ast.Name() | ast.Attribute() as base):
+                return self.unsure(base, loop) or self._attribute(operand, base, loop)
         return _not_sure(operand, "is found out anew in each turn")
 
     # Names
@@ -209,8 +220,8 @@ class Hoisting:
             return None
         return stores[0] if self._when_made(stores[0]) else None
 
-    def _attribute(self, expr: ast.Attribute, base: ast.Name, loop: ast.AST) -> Obstacle | None:
-        cls = self._classes.of_self(base) or self._made(base)
+    def _attribute(self, expr: ast.Attribute, base: ast.expr, loop: ast.AST) -> Obstacle | None:
+        cls = self.class_of(base)
         stores = self._classes.stores(cls, expr.attr) if cls is not None else None
         if not stores or self._classes.runs_code(expr):
             return _not_sure(expr, "is set out of sight")
@@ -227,13 +238,29 @@ class Hoisting:
             return None
         return _not_sure(expr, f"is set in line {store.target.lineno}, at a time that is not known")
 
-    def _made(self, name: ast.Name) -> ast.ClassDef | None:
-        """The class of the object that a name is bound to, if only to that."""
+    def class_of(self, expr: ast.expr, depth: int = 0) -> ast.ClassDef | None:
+        """The class of the object that an expression stands for, if only for that."""
+        if isinstance(expr, ast.Call):
+            return self._classes.defined(expr.func)
+        if isinstance(expr, ast.Name):
+            return self._classes.of_self(expr) or self._class_of_name(expr, depth)
+        if isinstance(expr, ast.Attribute):
+            owner = self.class_of(expr.value, depth)
+            stores = self._classes.stores(owner, expr.attr) if owner is not None else None
+            value = stores[0].value if stores and len(stores) == 1 else None
+            return self.class_of(value, depth) if isinstance(value, ast.Call) else None
+        return None
+
+    def _class_of_name(self, name: ast.Name, depth: int) -> ast.ClassDef | None:
         bindings = self._scopes.bindings(name)
-        value = bindings[0].value if len(bindings) == 1 else None
-        if not isinstance(value, ast.Call) or bindings[0].how is not How.ASSIGN:
+        if len(bindings) != 1 or depth > _MAX_CALLERS:
             return None
-        return self._classes.defined(value.func)
+        if bindings[0].how is How.PARAMETER:
+            given = self._own.given(bindings[0]) or []
+            classes = {self.class_of(one, depth + 1) for one in given}
+            return classes.pop() if len(classes) == 1 else None
+        value = bindings[0].value if bindings[0].how is How.ASSIGN else None
+        return self.class_of(value, depth) if isinstance(value, ast.Call) else None
 
     def _when_made(self, store: Store) -> bool:
         """Whether an attribute is set when its object is made, and never again."""

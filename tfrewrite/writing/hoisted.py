@@ -8,15 +8,39 @@ from typing import TYPE_CHECKING
 from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression
 
 if TYPE_CHECKING:
+    from tfrewrite.analysis.built_values import Built
     from tfrewrite.analysis.facts import Facts
 
 
-def hoisted_value(facts: Facts, value: ast.expr, before: ast.stmt, name: str) -> tuple[Edit, ...]:
-    """The value gets a name in front of a loop, and the name stands where it was."""
-    text = text_of(facts, value)
+def hoisted(
+    facts: Facts, built: Built, before: ast.stmt, title: str, taken: set[str], text: str = ""
+) -> tuple[Edit, ...]:
+    """What is built in a loop is built in front of it, under its own names where that can be.
+
+    Else it gets the name `title` there, or one like it that is not taken. With `text` it is built
+    in other words.
+    """
+    statement = facts.source.statement(built.expr)
+    if _moves_whole(facts, built, statement, before):
+        name = f"{built.names[0].id} = {text}" if text else ""
+        return _hoisted_statement(facts, statement, before, name)
+    name = facts.names.fresh(title, taken)
+    taken.add(name)
+    return _hoisted_value(facts, built.expr, before, name, text)
+
+
+def changed_draws(facts: Facts, before: ast.stmt) -> str:
+    """What other draws there may be, because fewer ops are made before random ones."""
+    if not facts.seeds.depend_on_ops_before:
+        return ""
+    rest = facts.afterwards.rest(before)
+    draw = facts.building.first_draw(rest.nodes)
+    if draw is None and not rest.unseen:
+        return ""
+    where = f"line {draw.lineno}" if draw is not None else "the rest of the program"
     return (
-        InsertBefore(facts.source.span(before), f"{name} = {text}"),
-        ReplaceExpression(facts.source.span(value), name),
+        f"draws of ops without a seed of their own, which {where} may make in the loop or after it:"
+        " TensorFlow 1.15 derives their seeds from the number of ops made before"
     )
 
 
@@ -30,36 +54,84 @@ def made_before(
     )
 
 
-def hoisted_statement(facts: Facts, statement: ast.stmt, before: ast.stmt) -> tuple[Edit, ...]:
+def text_of(facts: Facts, node: ast.expr) -> str:
+    """The text of an expression; written anew where it goes over several lines."""
+    span = facts.source.span(node)
+    return facts.source.segment(node) if span.line == span.end_line else ast.unparse(node)
+
+
+def _moves_whole(facts: Facts, built: Built, statement: ast.stmt, place: ast.stmt) -> bool:
+    """Whether the names that a value is bound to can be bound before the loop instead."""
+    if not isinstance(statement, ast.Assign) or statement.value is not built.expr:
+        return False
+    if not _is_movable(facts, statement):
+        return False
+    if any(_seen_beside(facts, name, statement, place) for name in built.names):
+        return False
+    if not built.names or len({name.id for name in built.names}) != len(built.names):
+        return False
+    block, index = facts.source.position(statement)
+    later = block[index + 1 :]
+    return bool(later) and all(
+        any(one in facts.source.ancestors(use) for one in later) for use in built.uses
+    )
+
+
+def _seen_beside(facts: Facts, name: ast.Name, statement: ast.stmt, place: ast.stmt) -> bool:
+    """Whether a name has other values in the loop, or ones that may be read together with this."""
+    others = [one for one in facts.scopes.bindings(name) if one.node is not statement]
+    if any(place is one.node or place in facts.source.ancestors(one.node) for one in others):
+        return True
+    for use in facts.scopes.uses(name) if others else ():
+        seen = facts.flow.reaching(use)
+        if len(seen) > 1 and any(one.node is statement for one in seen):
+            return True
+    return False
+
+
+def _hoisted_value(
+    facts: Facts, value: ast.expr, before: ast.stmt, name: str, text: str
+) -> tuple[Edit, ...]:
+    """The value gets a name in front of a loop, and the name stands where it was."""
+    return (
+        InsertBefore(facts.source.span(before), f"{name} = {text or text_of(facts, value)}"),
+        ReplaceExpression(facts.source.span(value), name),
+    )
+
+
+def _hoisted_statement(
+    facts: Facts, statement: ast.stmt, before: ast.stmt, text: str
+) -> tuple[Edit, ...]:
     """The whole statement goes in front of a loop, with its comments."""
     place = facts.source.span(before)
     return (
-        InsertBefore(place, text_of(facts, statement)),
+        InsertBefore(place, text or _without_margin(facts, statement)),
         RemoveStatement(facts.source.span(statement), place, moved=True),
     )
 
 
-def other_draws(facts: Facts, place: ast.stmt) -> str:
-    """What other draws there may be, because fewer ops are made before random ones; or nothing."""
-    if not facts.seeds.depend_on_ops_before:
-        return ""
-    rest = facts.afterwards.rest(place)
-    draw = facts.building.first_draw(rest.nodes)
-    if draw is None and not rest.unseen:
-        return ""
-    where = f"line {draw.lineno}" if draw is not None else "the rest of the program"
+def _is_movable(facts: Facts, statement: ast.Assign) -> bool:
+    """Whether a statement stands alone on its lines, which its margin can be taken off."""
+    span = facts.source.span(statement)
+    if span.line == span.end_line:
+        return True
+    margin = facts.source.line(span.line)[: span.column]
     return (
-        f"draws of ops without a seed of their own, which {where} may make in the loop or after it:"
-        " TensorFlow 1.15 derives their seeds from the number of ops made before"
+        not margin.strip()
+        and statement.targets[0].end_lineno == span.line
+        and not any(_spans_lines(node) for node in ast.walk(statement))
+        and "#" not in facts.source.segment(statement)
+        and "\\" not in facts.source.segment(statement)
     )
 
 
-def on_one_line(facts: Facts, statement: ast.stmt) -> bool:
-    span = facts.source.span(statement)
-    return span.line == span.end_line
+def _without_margin(facts: Facts, statement: ast.stmt) -> str:
+    """The text of a statement, with the indentation of its block taken off its further lines."""
+    margin = facts.source.line(statement.lineno)[: facts.source.span(statement).column]
+    first, *rest = facts.source.segment(statement).splitlines(keepends=True)
+    return first + "".join(line.removeprefix(margin) for line in rest)
 
 
-def text_of(facts: Facts, node: ast.expr | ast.stmt) -> str:
-    """The text of a node; written anew where it goes over several lines."""
-    span = facts.source.span(node)
-    return facts.source.segment(node) if span.line == span.end_line else ast.unparse(node)
+def _spans_lines(node: ast.AST) -> bool:
+    """Whether a node is a string over several lines, in which indentation is text."""
+    return isinstance(node, (ast.Constant, ast.JoinedStr)) and node.lineno != node.end_lineno

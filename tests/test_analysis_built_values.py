@@ -1,0 +1,54 @@
+"""What becomes of a value that the graph is built of."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from analysis_helpers import expression, with_graph
+from tfrewrite.analysis.built_values import Built
+
+
+def built(text: str) -> Built:
+    """What is done with the value that the marked statement binds, or with values made of it."""
+    found = with_graph(text)
+    statement = found.source.statement(expression(found))
+    assert isinstance(statement, ast.Assign)
+    return found.built_values.of(statement.value, found.op_making.larger)
+
+
+HEAD = "sess = tf.Session()\nh = tf.exp(w)  # here\n"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "print(h)", "kept.append(h)", "g = h", "h.name", "f(h)", "sess.run(w, {x: h})",
+        "sess.run([h for _ in x])", "def g():\n    sess.run(h)", "kept.append(h + 1)",
+        "g = tf.log(h)\nprint(g)", "sess.make_callable(h)",
+        "both = [w, h]\nsess.run(both)\nboth.append(w)", "a = b = [h]\nsess.run(a)",
+    ],
+)  # fmt: skip
+def test_more_than_fetched(use: str) -> None:
+    assert built(HEAD + use + "\n").elsewhere is not None
+
+
+@pytest.mark.parametrize(
+    ("use", "runs"),
+    [
+        ("sess.run(h)", 1),
+        ("sess.run([w, {'a': h}])\nh.eval(session=sess)", 2),
+        ("sess.run(w, {h: 1})", 1),
+        ("sess.run(tf.add_n([h, w]))", 1),
+        ("g = tf.log(h)\nsess.run(g)\nsess.run(h)", 2),
+        ("h = 3\nprint(h)", 0),
+        ("both = [w, h]\nsess.run(both)\nsess.run(both, {x: 1})", 2),
+        ("named = {'h': (h, w)}\nsess.run(named)", 1),
+    ],
+)
+def test_fetched_fed_and_built_on(use: str, runs: int) -> None:
+    found = built(HEAD + use + "\n")
+    assert found.elsewhere is None
+    assert len(found.runs) == runs
+    assert [name.id for name in found.names] == ["h"]

@@ -1,0 +1,47 @@
+"""Where the names of ops are shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis_helpers import marked, with_graph
+
+LOOP = "for i in range(3):  # here\n    h = tf.exp(w)\n    {}\n"
+
+
+def shown(text: str) -> bool:
+    found = with_graph(text)
+    return found.op_names.shown(marked(found, "here")) is not None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print(h.name)", "print(h)", "print(f'{h}')", "str(h)", "print('%s' % h)",
+        "'{}'.format(h)", "'%s %d' % (h, i)", "h.op.type",
+        "print(tf.log(w).name)",
+        "with tf.name_scope('a'):\n        v = tf.Variable(1.0)",
+    ],
+)  # fmt: skip
+def test_of_ops_made_in_the_loop(code: str) -> None:
+    assert shown(LOOP.format(code))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print(loss.name)",
+        "print(logits, w)",
+        "v = tf.Variable(1.0)",
+        "print(i)",
+        "f(h)",
+        "print('%s' % sess.run(h), i + 1)",
+    ],
+)
+def test_of_others(code: str) -> None:
+    assert not shown(LOOP.format(code))
+
+
+def test_only_what_comes_later() -> None:
+    assert not shown("g = tf.log(w)\nprint(g.name)\n" + LOOP.format("pass"))
+    assert shown(LOOP.format("pass") + "g = tf.log(w)\nprint(g.name)\n")
