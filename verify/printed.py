@@ -12,21 +12,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 NUMBER = re.compile(
-    r"(?<![\w.])[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf)\b"
+    r"(?<![\w.])[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf)\b"
 )
 _DIGIT = re.compile(r"\d")
 _UNIT = r"(?:s|secs?|seconds?|ms|milliseconds?|us|µs|min|mins|minutes?|h|hrs?|hours?)"
 _PER = r"(?:it|its|steps?|batch(?:es)?|examples?|samples?|images?|imgs?|words?|tokens?|frames?)"
+# Begins where digits begin: from each digit of a long number it would take the square of its length.
+_AMOUNT = r"(?<!\d)\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 TIMES = re.compile(
     rf"""\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?        # a date
       | \b\d{{1,2}}:\d\d(?::\d\d(?:\.\d+)?)?\b                          # a time of the day
       | \b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w*,?\s+\w+\s+\d+[\s\d:]*      # a date in words
       | 0x[0-9a-fA-F]+                                                  # an address
-      | \d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*{_UNIT}\s*/\s*(?:step|batch|epoch|iter|it|sample)\w*
-      | \d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*{_PER}\s*(?:/|per)\s*s(?:ec(?:ond)?)?\b
-      | \d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*{_UNIT}\b                      # a duration
+      | {_AMOUNT}\s*{_UNIT}\s*/\s*(?:step|batch|epoch|iter|it|sample)\w*
+      | {_AMOUNT}\s*{_PER}\s*(?:/|per)\s*s(?:ec(?:ond)?)?\b
+      | {_AMOUNT}\s*{_UNIT}\b                      # a duration
       | (?:\b(?:time|elapsed|took|duration|eta|speed|fps|throughput)\b[^\d\n]{{0,20}})
-        \d+(?:\.\d+)?(?:[eE][-+]?\d+)?                                  # its name before it
+        {_AMOUNT}                                                       # its name before it
     """,
     re.VERBOSE | re.IGNORECASE,
 )
