@@ -1,0 +1,269 @@
+"""TFR102 feed-dict-to-dataset."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.fed_batches import Entry
+from tfrewrite.analysis.nodes import Kind
+from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.placeholders import Placeholder
+from tfrewrite.analysis.sessions import SessionKind
+from tfrewrite.analysis.surely_run import surely_beneath
+from tfrewrite.model import Contract, Refusal, Rewrite, Site
+from tfrewrite.rule import Rule
+from tfrewrite.writing.batch_pipeline import BatchPipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfrewrite.analysis.batch_code import BatchEffects
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.fed_batches import FedBatch
+
+_EXPORTING = (
+    "saved_model", "SavedModelBuilder", "simple_save", "freeze_graph", "write_graph",
+    "convert_variables_to_constants", "export_meta_graph", "import_meta_graph", "import_graph_def",
+    "TFLiteConverter", "toco_convert", "extract_sub_graph", "graph_transforms",
+)  # fmt: skip
+_DISTRIBUTED = ("train.Server", "ClusterSpec", "replica_device_setter", "grpc://")
+
+
+class FeedDictToDataset(Rule):
+    """Puts batches that a session loop makes behind a tf.data pipeline that makes them ahead.
+    """
+
+    code = "TFR102"
+    name = "feed-dict-to-dataset"
+    contracts = (Contract.EXACT, Contract.RESAMPLED)
+    triggers = ((b"placeholder",), (b".run(", b".eval("))
+    reasons = {}
+    on_request = True
+
+    def sites(self, facts: Facts) -> Iterator[Site]:
+        taken: set[str] = set()
+        used: set[ast.Call] = set()
+        for batch in facts.fed_batches.all():
+            span = facts.source.span(batch.run.call)
+            found = _judged(facts, batch)
+            if isinstance(found, Obstacle):
+                yield Refusal(span, found.reason, found.message)
+                continue
+            placeholders, place, effects = found
+            if used & {one.call for one in placeholders}:
+                continue  # the same placeholder is given a default by another loop
+            used |= {one.call for one in placeholders}
+            yield _rewrite(facts, batch, placeholders, place, effects, taken)
+
+
+_Judged = tuple[list[Placeholder], ast.stmt, "BatchEffects"]
+
+
+def _judged(facts: Facts, batch: FedBatch) -> _Judged | Obstacle:
+    """The placeholders, the place of the pipeline and what making a batch does; or why not."""
+    obstacle = _file(facts) or _run(facts, batch) or batch.obstacle
+    if obstacle is not None:
+        return obstacle
+    placeholders = []
+    for entry in batch.entries:
+        found = facts.placeholders.of(entry.key, batch.loop)
+        if isinstance(found, Obstacle):
+            return found
+        placeholders.append(found)
+    obstacle = _together(facts, batch, placeholders) or _reached(facts, batch)
+    if obstacle is not None:
+        return obstacle
+    effects = facts.batches_ahead.effects(batch)
+    obstacle = facts.batches_ahead.obstacle(batch, effects)
+    if obstacle is not None:
+        return obstacle
+    place = _place(facts, batch, placeholders)
+    if isinstance(place, Obstacle):
+        return place
+    return placeholders, place, effects
+
+
+def _file(facts: Facts) -> Obstacle | None:
+    if facts.dynamics.obstacle:
+        return Obstacle("dynamic-code", facts.dynamics.obstacle)
+    if facts.dynamics.rewires_graph:
+        return Obstacle("graph-surgery", "the file changes the graph or gradients afterwards")
+    for word in _EXPORTING:
+        if word in facts.source.text:
+            message = f"`{word}`: a graph that leaves the program would take the pipeline with it"
+            return Obstacle("graph-exported", message)
+    for word in _DISTRIBUTED:
+        if word in facts.source.text:
+            message = f"`{word}`: the pipeline's Python has to run in the process of the script"
+            return Obstacle("distributed", message)
+    return None
+
+
+def _run(facts: Facts, batch: FedBatch) -> Obstacle | None:
+    run = batch.run
+    if run.kind is SessionKind.HOOKED:
+        return Obstacle("hooked-session", f"`{run.session}` closes its graph and runs hooks")
+    if run.kind is SessionKind.UNKNOWN:
+        message = f"it is not known which kind of session `{run.session}` is"
+        return Obstacle("session-unknown", message)
+    if isinstance(facts.scopes.of(run.call).node, ast.ClassDef):
+        return Obstacle("session-unknown", "the loop stands in the body of a class")
+    func = run.call.func
+    if run.direct and isinstance(func, ast.Attribute):
+        unsure = facts.hoisting.unsure(func.value, batch.loop)
+        if unsure is not None:
+            return Obstacle("session-unknown", unsure.message)
+    elif any(keyword.arg == "session" for keyword in run.call.keywords) or len(run.call.args) > 1:
+        return Obstacle("session-unknown", "the session is given to `eval` or `run`")
+    for call in facts.source.all(ast.Call):
+        if facts.names.tf(call.func) in ("Session", "InteractiveSession"):
+            if call.args or any(keyword.arg in ("target", None) for keyword in call.keywords):
+                message = f"the session of line {call.lineno} may be one of another process"
+                return Obstacle("distributed", message)
+    return None
+
+
+def _together(
+    facts: Facts, batch: FedBatch, placeholders: list[Placeholder]
+) -> Obstacle | None:
+    """Whether one iterator can stand before all placeholders."""
+    if len({one.call for one in placeholders}) != len(placeholders):
+        return Obstacle("placeholder-unclear", "one placeholder is fed twice")
+    if len({type(one.target) for one in placeholders}) != 1:
+        return Obstacle("placeholder-elsewhere", "the placeholders are made in different places")
+    blocks = {id(facts.source.position(one.statement)[0]) for one in placeholders}
+    if len(blocks) != 1:
+        message = "the placeholders are made in different places"
+        return Obstacle("placeholder-elsewhere", message)
+    prefixes = {ast.unparse(one.call.func) for one in placeholders}
+    if len(prefixes) != 1:
+        return Obstacle("placeholder-unclear", "TensorFlow goes by several names")
+    func = placeholders[0].call.func
+    assert isinstance(func, ast.Attribute)
+    root: ast.expr = func.value
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return Obstacle("placeholder-unclear", "TensorFlow is not called by its name")
+    scope = facts.scopes.of(batch.loop)
+    if scope.owner(root.id) is not facts.scopes.of(placeholders[0].call).owner(root.id):
+        return Obstacle("placeholder-unclear", f"`{root.id}` means something else at the loop")
+    for name in facts.source.all(ast.Attribute):
+        if name.attr == "op" and any(
+            ast.unparse(name.value) == ast.unparse(one.target) for one in placeholders
+        ):
+            return Obstacle("graph-read", f"line {name.lineno} looks at the placeholder's op")
+    for constant in facts.source.all(ast.Constant):
+        if isinstance(constant.value, str) and constant.value.startswith("Placeholder"):
+            message = f"line {constant.lineno} names a placeholder by what TensorFlow calls it"
+            return Obstacle("graph-read", message)
+    return None
+
+
+def _reached(facts: Facts, batch: FedBatch) -> Obstacle | None:
+    """Whether each run takes exactly one batch: a placeholder must lie beneath what it fetches."""
+    fetched = facts.graph.trace(batch.run.fetches)
+    keys = [facts.graph.trace(entry.key) for entry in batch.entries]
+    if any(surely_beneath(fetched, key) for key in keys):
+        return None
+    text = facts.source.segment(batch.run.fetches)
+    message = f"it cannot be told that each run of `{text}` needs the batch, and so takes one"
+    return Obstacle("fetch-not-seen", message)
+
+
+def _place(
+    facts: Facts, batch: FedBatch, placeholders: list[Placeholder]
+) -> ast.stmt | Obstacle:
+    """The statement before which the pipeline is made: the outermost loop."""
+    child: ast.AST = batch.loop
+    place: ast.stmt = batch.loop
+    for outer in facts.flow.enclosing(batch.loop):
+        if isinstance(outer, (ast.For, ast.While)) and child in outer.body:
+            place = outer
+        child = outer
+    found = facts.graph_readers.obstacle("Placeholder", place) or _graph(
+        facts, place, placeholders[0]
+    )
+    if found is not None:
+        return found
+    block, _ = facts.source.position(place)
+    parent = facts.source.parent(place)
+    if isinstance(parent, ast.If) and block is parent.orelse and isinstance(place, ast.If):
+        return Obstacle("placeholder-elsewhere", "there is no statement before the loop")
+    return place
+
+
+def _graph(facts: Facts, place: ast.stmt, placeholder: Placeholder) -> Obstacle | None:
+    """Whether the pipeline would be made in the graph of the placeholders."""
+    calls = (call for call in facts.source.all(ast.Call) if facts.names.tf(call.func) == "Graph")
+    if next(calls, None) is None:
+        return None
+    graph = _default_graph(facts, placeholder.statement)
+    if graph is not None and graph[0] == (_default_graph(facts, place) or ("",))[0]:
+        return None
+    message = "the default graph before the loop may not be that of the placeholders"
+    return Obstacle("graph-changes", message)
+
+
+def _default_graph(facts: Facts, node: ast.AST) -> tuple[str] | None:
+    """The graph that the innermost `with` makes the default one."""
+    for outer in facts.flow.enclosing(node):
+        for item in reversed(outer.items) if isinstance(outer, ast.With) else ():
+            manager = item.context_expr
+            if not isinstance(manager, ast.Call):
+                continue
+            if isinstance(manager.func, ast.Attribute) and manager.func.attr == "as_default":
+                return (ast.unparse(manager.func.value),)
+            if facts.names.tf(manager.func) == "Session":
+                given = [k.value for k in manager.keywords if k.arg == "graph"]
+                if given:
+                    return (ast.unparse(given[0]),)
+    return None
+
+
+def _rewrite(
+    facts: Facts,
+    batch: FedBatch,
+    placeholders: list[Placeholder],
+    place: ast.stmt,
+    effects: BatchEffects,
+    taken: set[str],
+) -> Rewrite:
+    changes = _changes(facts, placeholders)
+    keys = ", ".join(f"`{facts.source.segment(entry.key)}`" for entry in batch.entries)
+    return Rewrite(
+        facts.source.span(batch.run.call),
+        f"make the batches of {keys} ahead, in a tf.data pipeline; {_pays(effects)}",
+        "they depend on nothing that the loop does, and each run takes exactly one",
+        Contract.RESAMPLED if changes else Contract.EXACT,
+        BatchPipeline(facts, batch, placeholders, place, taken).edits(),
+        changes=changes,
+    )
+
+
+def _pays(effects: BatchEffects) -> str:
+    if effects.files:
+        return "making one waits for files, so this may pay"
+    if effects.own_code:
+        return "it pays where making one takes long and a core is free: measure it"
+    return "making one is cheap here, so this is likely slower: measure it"
+
+
+def _changes(facts: Facts, placeholders: list[Placeholder]) -> str:
+    """What other draws there may be, because more ops are made before random ones."""
+    if not facts.seeds.depend_on_ops_before:
+        return ""
+    first = min((one.statement for one in placeholders), key=facts.source.span)
+    rest = facts.afterwards.rest(first)
+    draw = facts.building.first_draw(rest.nodes)
+    if draw is None and not rest.unseen:
+        return ""
+    where = f"line {draw.lineno}" if draw is not None else "the rest of the program"
+    return (
+        f"draws of ops without a seed of their own, which {where} may make after the placeholders:"
+        " TensorFlow 1.15 derives their seeds from the number of ops made before"
+    )
+
+
+__all__ = ["Entry", "FeedDictToDataset", "Kind"]

@@ -1,0 +1,172 @@
+"""Writes the pipeline that takes the place of batches made in a loop."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from typing import TYPE_CHECKING
+
+from tfrewrite.edits import (
+    Edit,
+    InsertBefore,
+    RemoveStatement,
+    ReplaceExpression,
+)
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.fed_batches import Entry, FedBatch
+    from tfrewrite.analysis.placeholders import Placeholder
+
+
+class BatchPipeline:
+    """The iterator at the placeholders, the pipeline before the loop, and the loop without feed."""
+
+    def __init__(
+        self, facts: Facts, batch: FedBatch, placeholders: list[Placeholder], place: ast.stmt,
+        taken: set[str],
+    ) -> None:  # fmt: skip
+        self._facts = facts
+        self._batch = batch
+        self._placeholders = placeholders
+        self._place = place
+        self._taken = taken
+        func = placeholders[0].call.func
+        assert isinstance(func, ast.Attribute)
+        self._tf = facts.source.segment(func.value)
+        owner = placeholders[0].target
+        self._prefix = (
+            f"{facts.source.segment(owner.value)}." if isinstance(owner, ast.Attribute) else ""
+        )
+        self._iterator = self._fresh("batch_iterator")
+        self._batches = self._fresh("batches")
+        self._start = self._fresh("start_batches")
+
+    def edits(self) -> tuple[Edit, ...]:
+        return (
+            *self._at_placeholders(),
+            InsertBefore(self._facts.source.span(self._place), self._pipeline()),
+            *self._before_loop(),
+            *self._in_loop(),
+        )
+
+    def _fresh(self, base: str) -> str:
+        name = self._facts.names.fresh(base, self._taken)
+        self._taken.add(name)
+        return name
+
+    # Where the placeholders are made
+
+    def _at_placeholders(self) -> list[Edit]:
+        names = [self._fresh(f"next_{_word(one)}") for one in self._placeholders]
+        dtypes = [self._text(one.dtype) for one in self._placeholders]
+        shapes = [self._shape(one) for one in self._placeholders]
+        first = min(self._placeholders, key=lambda one: self._facts.source.span(one.statement))
+        iterator = f"{self._prefix}{self._iterator}"
+        lines = (
+            f"{iterator} = {self._tf}.data.Iterator.from_structure(\n"
+            f"    {_structure(dtypes)}, {_structure(shapes)}\n"
+            f")\n"
+            f"{', '.join(names)} = {iterator}.get_next()"
+        )
+        edits: list[Edit] = [InsertBefore(self._facts.source.span(first.statement), lines)]
+        for one, name in zip(self._placeholders, names, strict=True):
+            given = [name, self._shape(one, bare=True)]
+            if one.name is not None:
+                given.append(f"name={self._text(one.name)}")
+            text = f"{self._tf}.placeholder_with_default({', '.join(given)})"
+            edits.append(ReplaceExpression(self._facts.source.span(one.call), text))
+        return edits
+
+    def _shape(self, one: Placeholder, *, bare: bool = False) -> str:
+        text = self._text(one.shape) if one.shape is not None else "None"
+        return text if bare else f"{self._tf}.TensorShape({text})"
+
+    # Before the loops
+
+    def _pipeline(self) -> str:
+        body = [self._statement(one) for one in self._batch.making]
+        values = [self._text(entry.value) for entry in self._batch.entries]
+        loop = self._batch.loop
+        assert isinstance(loop, ast.For)
+        header = f"for {self._text(loop.target)} in {self._text(loop.iter)}:"
+        inner = "\n".join([*body, f"yield {', '.join(values)}"])
+        keys = [self._text(entry.key) for entry in self._batch.entries]
+        dtypes = _structure([f"{key}.dtype" for key in keys])
+        shapes = _structure([f"{key}.shape" for key in keys])
+        return (
+            f"def {self._batches}():\n"
+            f"    {header}\n"
+            f"{textwrap.indent(inner, '        ')}\n"
+            "\n"
+            f"{self._start} = {self._prefix}{self._iterator}.make_initializer(\n"
+            f"    {self._tf}.data.Dataset.from_generator({self._batches}, {dtypes}, {shapes})"
+            f".prefetch(1)\n"
+            ")"
+        )
+
+    def _before_loop(self) -> list[Edit]:
+        session = self._session()
+        run = f"{session}.run({self._start})" if session else f"{self._start}.run()"
+        return [InsertBefore(self._facts.source.span(self._batch.loop), run)]
+
+    def _session(self) -> str:
+        func = self._batch.run.call.func
+        if self._batch.run.direct and isinstance(func, ast.Attribute):
+            return self._text(func.value)
+        return ""
+
+    # In the loop
+
+    def _in_loop(self) -> list[Edit]:
+        batch = self._batch
+        place = self._facts.source.span(self._place)
+        edits: list[Edit] = [
+            RemoveStatement(self._facts.source.span(one), place, moved=False)
+            for one in batch.making
+            if one not in batch.copied
+        ]
+        if batch.kept:
+            text = f"{{{', '.join(self._entry(entry) for entry in batch.kept)}}}"
+            edits.append(ReplaceExpression(self._facts.source.span(batch.feed), text))
+            return edits
+        if batch.filed is not None:
+            edits.append(RemoveStatement(self._facts.source.span(batch.filed), place))
+        edits.append(ReplaceExpression(self._facts.source.span(batch.run.call), self._call()))
+        return edits
+
+    def _entry(self, entry: Entry) -> str:
+        return f"{self._text(entry.key)}: {self._text(entry.value)}"
+
+    def _call(self) -> str:
+        """The call without its feed."""
+        run = self._batch.run
+        given = [self._text(one) for one in run.call.args if one is not run.feed]
+        given += [
+            f"{keyword.arg}={self._text(keyword.value)}"
+            for keyword in run.call.keywords
+            if keyword.value is not run.feed
+        ]
+        return f"{self._text(run.call.func)}({', '.join(given)})"
+
+    def _statement(self, statement: ast.stmt) -> str:
+        span = self._facts.source.span(statement)
+        return self._facts.source.segment(statement) if span.line == span.end_line else (
+            ast.unparse(statement)
+        )
+
+    def _text(self, node: ast.expr) -> str:
+        span = self._facts.source.span(node)
+        if span.line == span.end_line:
+            return self._facts.source.segment(node)
+        return ast.unparse(node)
+
+
+def _structure(parts: list[str]) -> str:
+    """A tuple, or the one thing itself."""
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def _word(placeholder: Placeholder) -> str:
+    target = placeholder.target
+    return (target.id if isinstance(target, ast.Name) else target.attr).strip("_").lower()
