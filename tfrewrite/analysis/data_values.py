@@ -209,7 +209,7 @@ class DataValues:
 
     def _from_stream(self, receiver: ast.expr) -> bool:
         bindings = self._scopes.bindings(receiver) if isinstance(receiver, ast.Name) else []
-        value = bindings[0].value if len(bindings) == 1 else None
+        value = bindings[0].value if len(bindings) == 1 else receiver
         path = self._names.dotted(value.func) if isinstance(value, ast.Call) else None
         return path in ("numpy.random.RandomState", "numpy.random.default_rng")
 

@@ -95,10 +95,10 @@ class BatchPipeline:
         dtypes = _structure([f"{key}.dtype" for key in keys])
         shapes = _structure([f"{key}.shape" for key in keys])
         return (
+            "\n"
             f"def {self._batches}():\n"
             f"    {header}\n"
             f"{textwrap.indent(inner, '        ')}\n"
-            "\n"
             f"{self._start} = {self._prefix}{self._iterator}.make_initializer(\n"
             f"    {self._tf}.data.Dataset.from_generator({self._batches}, {dtypes}, {shapes})"
             f".prefetch(1)\n"
@@ -122,7 +122,7 @@ class BatchPipeline:
         batch = self._batch
         place = self._facts.source.span(self._place)
         edits: list[Edit] = [
-            RemoveStatement(self._facts.source.span(one), place, moved=False)
+            RemoveStatement(self._facts.source.span(one), place, moved=True)
             for one in batch.making
             if one not in batch.copied
         ]
@@ -131,7 +131,7 @@ class BatchPipeline:
             edits.append(ReplaceExpression(self._facts.source.span(batch.feed), text))
             return edits
         if batch.filed is not None:
-            edits.append(RemoveStatement(self._facts.source.span(batch.filed), place))
+            edits.append(RemoveStatement(self._facts.source.span(batch.filed), place, moved=True))
         edits.append(ReplaceExpression(self._facts.source.span(batch.run.call), self._call()))
         return edits
 
