@@ -46,6 +46,8 @@ class FeedDictToDataset(Rule):
         used: set[ast.Call] = set()
         for batch in facts.fed_batches.all():
             span = facts.source.span(batch.run.call)
+            if not _is_outline(facts, batch):
+                continue
             found = _judged(facts, batch)
             if isinstance(found, Obstacle):
                 yield Refusal(span, found.reason, found.message)
@@ -55,6 +57,17 @@ class FeedDictToDataset(Rule):
                 continue  # the same placeholder is given a default by another loop
             used |= {one.call for one in placeholders}
             yield _rewrite(facts, batch, placeholders, place, effects, taken)
+
+
+def _is_outline(facts: Facts, batch: FedBatch) -> bool:
+    """Whether a batch goes, turn for turn, into placeholders that have no default yet."""
+    if batch.obstacle is not None and batch.obstacle.reason == "not-each-turn":
+        under = facts.source.parent(batch.statement)
+        if isinstance(under, (ast.If, ast.Try)):
+            return False
+    entries = batch.entries or batch.kept
+    symbols = {facts.graph.trace(entry.key).symbol for entry in entries}
+    return "placeholder_with_default" not in symbols
 
 
 _Judged = tuple[list[Placeholder], ast.stmt, "BatchEffects"]
@@ -149,6 +162,12 @@ def _together(
     scope = facts.scopes.of(batch.loop)
     if scope.owner(root.id) is not facts.scopes.of(placeholders[0].call).owner(root.id):
         return Obstacle("placeholder-unclear", f"`{root.id}` means something else at the loop")
+    first = min(placeholders, key=lambda one: facts.source.span(one.statement))
+    for one in placeholders:
+        between = facts.placeholders.set_between(first, one)
+        if between is not None:
+            message = f"`{between.id}` gets its value after the first placeholder is made"
+            return Obstacle("placeholder-unclear", message)
     for name in facts.source.all(ast.Attribute):
         if name.attr == "op" and any(
             ast.unparse(name.value) == ast.unparse(one.target) for one in placeholders

@@ -12,7 +12,6 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.data_values import KNOWN_DATASETS
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import (
     CallEffect,
@@ -37,7 +36,8 @@ _STREAMS = ("numpy.random", "random")
 _STREAM_OBJECTS = ("numpy.random.RandomState", "numpy.random.default_rng", "random.Random")
 _DRAWING = frozenset(
     "rand randn random uniform normal randint choice permutation random_sample standard_normal"
-    " integers sample shuffle permuted choices gauss randrange".split()
+    " integers sample shuffle permuted choices gauss randrange binomial poisson beta exponential"
+    " laplace gamma multivariate_normal bytes ranf triangular".split()
 )
 _READING_FILES = frozenset(
     [
@@ -68,8 +68,9 @@ _EXPRESSIONS = (
     ast.Compare, ast.BoolOp, ast.IfExp, ast.JoinedStr, ast.FormattedValue, ast.Starred,
     *COMPREHENSIONS,
 )  # fmt: skip
-_STATEMENTS = (ast.Expr, ast.Return, ast.If, ast.Pass, ast.Break, ast.Continue, ast.While)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_STATEMENTS = (
+    ast.Expr, ast.Return, ast.If, ast.Pass, ast.Break, ast.Continue, ast.While, ast.Assert,
+)  # fmt: skip
 _MAX_DEPTH = 6
 
 
@@ -83,6 +84,8 @@ class BatchEffects:
     """The global random streams that are drawn from."""
     states: list[ast.expr] = field(default_factory=list)
     """Objects that go on to their next batch, or to their next draw."""
+    variables: set[str] = field(default_factory=set)
+    """Global variables that functions of the file set, such as the place in a list."""
     files: bool = False
     own_code: bool = False
     """Whether functions of the file, or loops, work on the batch."""
@@ -91,7 +94,7 @@ class BatchEffects:
     @property
     def goes_on(self) -> bool:
         """Whether something shows how many batches have been made."""
-        return bool(self.streams or self.states)
+        return bool(self.streams or self.states or self.variables)
 
 
 class BatchCode:
@@ -127,6 +130,7 @@ class _Look:
         self._data = code._data
         self._local = local
         self._inside: list[ast.AST] = []
+        self._receivers: list[ast.expr | None] = []
         self._seen: set[ast.AST] = set()
         self.found = BatchEffects()
 
@@ -168,6 +172,8 @@ class _Look:
                 if not _binds_names(node.target):
                     self._unknown(node, "the loop stores what it takes")
                 self._children(node)
+            case ast.Global() if self._inside:
+                self.found.variables |= set(node.names)
             case ast.expr() if not isinstance(node, _EXPRESSIONS):
                 self._unknown(node, f"it is not known what `{_short(node)}` does")
             case ast.stmt() if not isinstance(node, _STATEMENTS):
@@ -199,6 +205,8 @@ class _Look:
             if not path.startswith(("numpy.", "builtins.")):
                 self._unknown(name, f"it is not known what `{name.id}` does")
             return
+        if name.id in self.found.variables and self._inside:
+            return
         if not self._scopes.bindings(name):
             self._unknown(name, f"`{name.id}` is not bound in this file")
             return
@@ -217,6 +225,9 @@ class _Look:
         if self._classes.runs_code(node):
             self._unknown(node, f"`{_short(node)}` runs a method of this file")
             return
+        if self._is_receiver(node.value) and self._classes.calls(node.attr):
+            self._unknown(node, f"`{_short(node)}` may be a method")
+            return
         if self._of_self(node) is not None or self._data.dataset(node.value):
             self.found.reads.append(node)
             if not self._data.expr(node):
@@ -229,6 +240,15 @@ class _Look:
 
     def _of_self(self, node: ast.Attribute) -> ast.ClassDef | None:
         return self._classes.of_self(node.value) if isinstance(node.value, ast.Name) else None
+
+    def _is_receiver(self, owner: ast.expr) -> bool:
+        """Whether a name is the `self` of a method that is looked into."""
+        return (
+            bool(self._receivers)
+            and self._receivers[-1] is not None
+            and isinstance(owner, ast.Name)
+            and self._classes.of_self(owner) is not None
+        )
 
     def _subscript(self, node: ast.Subscript) -> None:
         if "__getitem__" in self._classes.magic:
@@ -244,6 +264,8 @@ class _Look:
                     continue
                 if isinstance(part, ast.Subscript) and self._made_here(part.value):
                     continue
+                if isinstance(part, ast.Attribute) and self._goes_on(part):
+                    continue
                 message = f"line {node.lineno} changes `{_short(part)}`"
                 self._refuse("batch-changes-state", message)
 
@@ -254,10 +276,36 @@ class _Look:
                 return
             if self._made_here(node.target):
                 return
-        elif isinstance(node.target, ast.Subscript) and self._numbers_made_here(node.target.value):
+            if node.target.id in self.found.variables and self._owned.number(node.target):
+                return
+        elif isinstance(node.target, ast.Subscript):
+            if self._numbers_made_here(node.target.value):
+                return
+        elif self._goes_on(node.target) and self._counts(node.target):
             return
         message = f"line {node.lineno} changes `{_short(node.target)}` in place"
         self._refuse("batch-changes-state", message)
+
+    def _goes_on(self, target: ast.Attribute) -> bool:
+        """Whether a method sets an attribute of its object, which then is a state of the batch."""
+        if not self._is_receiver(target.value) or self._classes.runs_code(target):
+            return False
+        receiver = self._receivers[-1]
+        assert receiver is not None
+        if receiver not in self.found.states:
+            self.found.states.append(receiver)
+        return True
+
+    def _counts(self, target: ast.Attribute) -> bool:
+        """Whether an attribute starts as a number, and gets nothing but what is computed."""
+        cls = self._of_self(target)
+        stores = (self._classes.stores(cls, target.attr) if cls is not None else None) or []
+        started = any(
+            isinstance(store.value, ast.Constant) and isinstance(store.value.value, (int, float))
+            for store in stores
+        )
+        computed = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp)
+        return started and all(isinstance(store.value, computed) for store in stores)
 
     def _made_here(self, target: ast.expr) -> bool:
         """Whether a name holds an object that this code made itself, in this turn."""
@@ -279,8 +327,8 @@ class _Look:
         if not isinstance(value, ast.Call):
             return False
         path = self._names.dotted(value.func) or ""
-        new = "zeros ones empty full arange zeros_like empty_like ones_like".split()
-        return path in {"builtins.list", "builtins.dict"} | {f"numpy.{name}" for name in new}
+        new = "ndarray zeros ones empty full arange zeros_like empty_like ones_like".split()
+        return path in {"builtins.list", "builtins.dict", "collections.deque"} | {f"numpy.{name}" for name in new}
 
     def _numbers_made_here(self, target: ast.expr) -> bool:
         return self._made_here(target) and all(
@@ -322,6 +370,8 @@ class _Look:
             if path.endswith(".shuffle") and not (call.args and self._made_here(call.args[0])):
                 message = f"line {call.lineno} shuffles what others may hold"
                 self._refuse("batch-changes-state", message)
+        elif path in ("collections.deque", "numpy.ndarray"):
+            pass
         elif path in _READING_FILES:
             self.found.files = True
         elif path in _COMPUTING:
@@ -370,9 +420,13 @@ class _Look:
 
     def _own_function(self, call: ast.Call, function: ast.AST) -> None:
         self.found.own_code = True
+        receiver: ast.expr | None = None
         if isinstance(call.func, ast.Attribute):
-            self._unknown(call, f"`{_short(call.func)}` is a method, whose object may go on")
-            return
+            receiver = self._receiver(call.func)
+            if receiver is None:
+                message = f"it is not known what else `{_short(call.func.value)}` goes by"
+                self._unknown(call, message)
+                return
         if function in self._seen:
             return
         self._seen.add(function)
@@ -390,10 +444,26 @@ class _Look:
             if not isinstance(default, ast.Constant):
                 self._unknown(default, f"`{_short(default)}` is kept from call to call")
         self._inside.append(function)
+        self._receivers.append(receiver)
         for statement in function.body:
             if not _is_docstring(statement):
                 self._node(statement)
         self._inside.pop()
+        self._receivers.pop()
+
+    def _receiver(self, func: ast.Attribute) -> ast.expr | None:
+        """The object whose method is called, where that is of a class of the file, and one only."""
+        owner = func.value
+        if not isinstance(owner, ast.Name):
+            return None
+        if self._is_receiver(owner):
+            return self._receivers[-1]
+        bindings = self._scopes.bindings(owner)
+        value = bindings[0].value if len(bindings) == 1 else None
+        made = self._classes.defined(value.func) if isinstance(value, ast.Call) else None
+        known = made is not None and not self._classes.extended(made)
+        single = made is not None and len(self._classes.instantiations(made)) == 1
+        return owner if known and single and bindings[0].how is How.ASSIGN else None
 
 
 def _binds_names(target: ast.expr) -> bool:
@@ -410,5 +480,3 @@ def _short(node: ast.AST) -> str:
     text = ast.unparse(node).splitlines()[0]
     return text if len(text) <= 60 else f"{text[:57]}..."
 
-
-__all__ = ["KNOWN_DATASETS", "BatchCode", "BatchEffects"]

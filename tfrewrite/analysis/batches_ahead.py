@@ -184,6 +184,9 @@ class BatchesAhead:
     def _uses_state(self, node: ast.AST, effects: BatchEffects) -> Obstacle | None:
         if not isinstance(node, ast.Name):
             return None
+        if node.id in effects.variables:
+            message = f"line {node.lineno} uses `{node.id}` as well, which making a batch sets"
+            return Obstacle("shared-state", message)
         for state in effects.states:
             root = state
             while isinstance(root, ast.Attribute):

@@ -36,6 +36,7 @@ _HANDING_ON = frozenset(
     f"builtins.{name}"
     for name in "list tuple dict set sorted min max sum abs round zip enumerate reversed".split()
 )
+_LAZY = frozenset(f"builtins.{name}" for name in "zip enumerate reversed".split())
 _LOADERS = ("tensorflow.keras.datasets.", "tensorflow.contrib.learn.datasets.")
 _OPTIONS = ("tensorflow.flags.FLAGS", "tensorflow.app.flags.FLAGS", "absl.flags.FLAGS")
 # What these give is an object with code of its own, or one that goes on.
@@ -86,29 +87,44 @@ class DataValues:
         return isinstance(value, ast.Call) and self._names.dotted(value.func) in KNOWN_DATASETS
 
     def reiterable(self, expr: ast.expr) -> bool:
-        """Whether a value can be looped over twice, and gives the same."""
+        """Whether a value is data that can be looped over twice, and gives the same."""
         match expr:
-            case ast.List() | ast.Tuple() | ast.ListComp():
-                return True
             case ast.Call():
-                path = self._names.dotted(expr.func) or ""
-                if path in ("builtins.enumerate", "builtins.zip", "builtins.reversed"):
+                if self._names.dotted(expr.func) in _LAZY:
                     return all(self.reiterable(one) for one in expr.args)
-                ranges = path in _MOVING_RANGE or path.startswith("numpy.")
-                return ranges or path in (
-                    "builtins.range", "builtins.xrange", "builtins.list", "builtins.tuple",
-                    "builtins.sorted",
-                )  # fmt: skip
+                return self.expr(expr)
+            case ast.GeneratorExp():
+                return False
+        return self.expr(expr) and not self._lazy(expr, set())
+
+    def _lazy(self, expr: ast.expr | None, seen: set[ast.AST]) -> bool:
+        """Whether a name may hold what is used up by looping over it."""
+        if expr is None or expr in seen:
+            return False
+        seen.add(expr)
+        match expr:
+            case ast.Call():
+                if self._names.dotted(expr.func) in _LAZY:
+                    return True
+                function = self._own.function(expr)
+                returned = self._own.returned(function) if function is not None else []
+                return any(self._lazy(one, seen) for one in returned)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                return any(self._lazy(part, seen) for part in parts)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self._lazy(body, seen) or self._lazy(orelse, seen)
+            case ast.Subscript(value=value):
+                return self._lazy(value, seen)
             case ast.Name():
-                bindings = self._scopes.bindings(expr)
-                return bool(bindings) and all(
-                    binding.how is How.ASSIGN
-                    and binding.value is not None
-                    and not isinstance(binding.value, ast.Name)
-                    and _is_held(binding.value)
-                    and self.reiterable(binding.value)
-                    for binding in bindings
+                return any(
+                    self._lazy(value, seen)
+                    for binding in self._scopes.bindings(expr)
+                    for value in [binding.value, *(self._own.given(binding) or [])]
                 )
+            case ast.Attribute(value=ast.Name() as owner, attr=attribute):
+                cls = self._classes.of_self(owner)
+                stores = self._classes.stores(cls, attribute) if cls is not None else None
+                return any(self._lazy(store.value, seen) for store in stores or ())
         return False
 
     def _expr(self, expr: ast.expr) -> bool:
@@ -223,9 +239,3 @@ class DataValues:
                 for binding in bindings
             )
         return isinstance(receiver, (ast.Call, ast.Attribute, ast.Subscript))
-
-
-def _is_held(value: ast.expr) -> bool:
-    """Whether a value is the same however often it is looped over: not a lazy one."""
-    name = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
-    return name not in ("zip", "enumerate", "reversed", "map", "filter")

@@ -52,6 +52,8 @@ class FedBatch:
     """The statements that make the batch, in their order."""
     copied: list[ast.stmt] = field(default_factory=list)
     """Those of them that the loop goes on needing: arithmetic with the numbers of the turn."""
+    fetched: list[Entry] = field(default_factory=list)
+    """Those that another run of the turn is fed with as well, under an `if` after this one."""
     local: frozenset[str] = frozenset()
     obstacle: Obstacle | None = None
 
@@ -98,7 +100,7 @@ class FedBatches:
         if not varying:
             return None
         batch.obstacle = self._shape(batch) or self._divide(batch, varying)
-        return batch
+        return batch if batch.entries or batch.obstacle is not None else None
 
     def _dict(
         self, feed: ast.expr, loop: ast.AST
@@ -201,6 +203,9 @@ class FedBatches:
         chosen: set[ast.stmt] = set()
         for entry in varying:
             making = self._slice(entry.value, before)
+            if self._is_number_of_turn(entry.value, making):
+                batch.kept.append(entry)  # a number for each turn, and no batch
+                continue
             obstacle = self._depends(entry.value, making, batch)
             if obstacle is None:
                 batch.entries.append(entry)
@@ -231,6 +236,19 @@ class FedBatches:
                 found.add(one)
                 made |= _bound([one])
                 needed |= _read(one)
+
+    def _is_number_of_turn(self, value: ast.expr, making: set[ast.stmt]) -> bool:
+        """Whether a value is computed from the number of the turn alone: a rate that decays."""
+        if not self._is_sum(value) or not all(map(self._is_arithmetic, making)):
+            return False
+        names = (node for root in (value, *making) for node in ast.walk(root))
+        return all(
+            self._counts(name)
+            for name in names
+            if isinstance(name, ast.Name)
+            and isinstance(name.ctx, ast.Load)
+            and any(binding.how is How.LOOP for binding in self._flow.reaching(name))
+        )
 
     def _depends(
         self, value: ast.expr, making: set[ast.stmt], batch: FedBatch
@@ -276,6 +294,11 @@ class FedBatches:
             if use is None:
                 return self._dict_used(batch)
             makers = [one for one in moved if use.id in _bound([one])]
+            entry = self._fed_again(batch, use)
+            if entry is not None:
+                if entry not in batch.fetched:
+                    batch.fetched.append(entry)
+                continue
             if not makers or not all(map(self._is_arithmetic, makers)):
                 message = f"line {use.lineno} uses `{use.id}` as well, which has to be made for it"
                 return Obstacle("batch-used", message)
@@ -292,7 +315,7 @@ class FedBatches:
         }
         for stored in names.values():
             for use in self._scopes.uses(stored):
-                if use in inside:
+                if use in inside or self._fed_again(batch, use) in (batch.fetched or ()):
                     continue
                 for binding in self._flow.reaching(use):
                     if any(
@@ -301,6 +324,43 @@ class FedBatches:
                     ):
                         return use
         return None
+
+    def _fed_again(self, batch: FedBatch, use: ast.Name) -> Entry | None:
+        """The entry that a later run of the turn feeds as it is, where it does so under an `if`."""
+        feed = self._source.parent(use)
+        statement = batch.statement
+        if not isinstance(feed, ast.Dict) or use not in feed.values:
+            return None
+        key = feed.keys[feed.values.index(use)]
+        for entry in batch.entries:
+            if not isinstance(entry.value, ast.Name) or entry.value.id != use.id:
+                continue
+            if key is None or ast.dump(key) != ast.dump(entry.key):
+                return None
+            later = batch.loop.body[batch.loop.body.index(statement) + 1 :]
+            under = any(
+                isinstance(one, ast.If) and one in self._source.ancestors(use) for one in later
+            )
+            return entry if under and self._can_fetch(batch) else None
+        return None
+
+    def _can_fetch(self, batch: FedBatch) -> bool:
+        """Whether the run can fetch more: its results are named one by one, or not at all."""
+        run, statement = batch.run, batch.statement
+        if not run.direct or run.options:
+            return False
+        if isinstance(statement, ast.Expr):
+            return statement.value is run.call
+        if not isinstance(statement, ast.Assign) or statement.value is not run.call:
+            return False
+        target = statement.targets[0]
+        if len(statement.targets) > 1:
+            return False
+        if isinstance(target, ast.Tuple):
+            listed = isinstance(run.fetches, (ast.List, ast.Tuple))
+            plain = all(isinstance(part, ast.Name) for part in target.elts)
+            return listed and plain and len(target.elts) == len(run.fetches.elts)  # type: ignore[attr-defined]
+        return isinstance(target, ast.Name)
 
     def _dict_used(self, batch: FedBatch) -> Obstacle | None:
         """Whether the dict itself is used for more than the one run."""
@@ -321,7 +381,11 @@ class FedBatches:
             return False
         if not isinstance(statement.targets[0], ast.Name):
             return False
-        stack: list[ast.AST] = [statement.value]
+        return self._is_sum(statement.value)
+
+    def _is_sum(self, value: ast.expr) -> bool:
+        """Whether a value is computed from names of numbers and sizes, with nothing behind."""
+        stack: list[ast.AST] = [value]
         while stack:
             node = stack.pop()
             if isinstance(node, ast.Call):

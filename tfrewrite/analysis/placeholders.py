@@ -74,6 +74,21 @@ class Placeholders:
             return Obstacle("placeholder-unclear", message)
         return self._seen(key, found, loop) or self._scopes_around(found) or found
 
+    def set_between(self, first: Placeholder, later: Placeholder) -> ast.Name | None:
+        """A name in the shape of a placeholder that gets its value after another is made."""
+        block, start = self._source.position(first.statement)
+        _, end = self._source.position(later.statement)
+        roots = [one for one in (later.shape, later.dtype) if one is not None]
+        for name in (node for root in roots for node in ast.walk(root)):
+            if isinstance(name, ast.Name):
+                for binding in self._scopes.bindings(name):
+                    for between in block[start:end]:
+                        if between is binding.node or between in self._source.ancestors(
+                            binding.node
+                        ):
+                            return name
+        return None
+
     def _read(self, call: ast.Call, statement: ast.stmt) -> Placeholder | None:
         if not isinstance(statement, ast.Assign) or statement.value is not call:
             return None

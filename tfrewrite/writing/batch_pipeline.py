@@ -11,6 +11,7 @@ from tfrewrite.edits import (
     InsertBefore,
     RemoveStatement,
     ReplaceExpression,
+    ReplaceStatement,
 )
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ class BatchPipeline:
         iterator = f"{self._prefix}{self._iterator}"
         lines = (
             f"{iterator} = {self._tf}.data.Iterator.from_structure(\n"
-            f"    {_structure(dtypes)}, {_structure(shapes)}\n"
+            f"    {_structure(dtypes)},\n"
+            f"    {_structure(shapes)},\n"
             f")\n"
             f"{', '.join(names)} = {iterator}.get_next()"
         )
@@ -95,13 +97,13 @@ class BatchPipeline:
         dtypes = _structure([f"{key}.dtype" for key in keys])
         shapes = _structure([f"{key}.shape" for key in keys])
         return (
-            "\n"
             f"def {self._batches}():\n"
             f"    {header}\n"
             f"{textwrap.indent(inner, '        ')}\n"
             f"{self._start} = {self._prefix}{self._iterator}.make_initializer(\n"
-            f"    {self._tf}.data.Dataset.from_generator({self._batches}, {dtypes}, {shapes})"
-            f".prefetch(1)\n"
+            f"    {self._tf}.data.Dataset.from_generator(\n"
+            f"        {self._batches}, {dtypes}, {shapes}\n"
+            f"    ).prefetch(1)\n"
             ")"
         )
 
@@ -126,6 +128,8 @@ class BatchPipeline:
             for one in batch.making
             if one not in batch.copied
         ]
+        if batch.fetched:
+            return [*edits, *self._fetching()]
         if batch.kept:
             text = f"{{{', '.join(self._entry(entry) for entry in batch.kept)}}}"
             edits.append(ReplaceExpression(self._facts.source.span(batch.feed), text))
@@ -134,6 +138,36 @@ class BatchPipeline:
             edits.append(RemoveStatement(self._facts.source.span(batch.filed), place, moved=True))
         edits.append(ReplaceExpression(self._facts.source.span(batch.run.call), self._call()))
         return edits
+
+    def _fetching(self) -> list[Edit]:
+        """The run gives what it took as well, for runs that are fed with the same batch."""
+        batch = self._batch
+        edits: list[Edit] = []
+        feed = ""
+        if batch.kept:
+            feed = f", feed_dict={{{', '.join(self._entry(entry) for entry in batch.kept)}}}"
+        if batch.filed is not None:
+            place = self._facts.source.span(self._place)
+            edits.append(RemoveStatement(self._facts.source.span(batch.filed), place, moved=True))
+        fetches = batch.run.fetches
+        keys = [self._text(entry.key) for entry in batch.fetched]
+        names = [self._text(entry.value) for entry in batch.fetched]
+        func = self._text(batch.run.call.func)
+        targets = ""
+        if isinstance(batch.statement, ast.Assign):
+            targets = self._text(batch.statement.targets[0])
+            if isinstance(batch.statement.targets[0], ast.Tuple):
+                targets = targets.strip("()").rstrip(", ")
+                assert isinstance(fetches, (ast.List, ast.Tuple))
+                keys = [*(self._text(one) for one in fetches.elts), *keys]
+            else:
+                keys = [self._text(fetches), *keys]
+            left = ", ".join([targets, *names])
+            text = f"{left} = {func}([{', '.join(keys)}]{feed})"
+        else:
+            left = ", ".join(names) + ("," if len(names) == 1 else "")
+            text = f"{left} = {func}([{', '.join([self._text(fetches), *keys])}]{feed})[1:]"
+        return [*edits, ReplaceStatement(self._facts.source.span(batch.statement), text)]
 
     def _entry(self, entry: Entry) -> str:
         return f"{self._text(entry.key)}: {self._text(entry.value)}"
