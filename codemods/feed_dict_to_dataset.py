@@ -31,8 +31,7 @@ _DISTRIBUTED = ("train.Server", "ClusterSpec", "replica_device_setter", "grpc://
 
 
 class FeedDictToDataset(Rule):
-    """Puts batches that a session loop makes behind a tf.data pipeline that makes them ahead.
-    """
+    """Puts batches that a session loop makes behind a tf.data pipeline that makes them ahead."""
 
     code = "TFR102"
     name = "feed-dict-to-dataset"
@@ -120,6 +119,8 @@ def _run(facts: Facts, batch: FedBatch) -> Obstacle | None:
     if run.kind is SessionKind.UNKNOWN:
         message = f"it is not known which kind of session `{run.session}` is"
         return Obstacle("session-unknown", message)
+    if run.options:
+        return Obstacle("run-options", "the run asks for options or metadata of its own")
     if isinstance(facts.scopes.of(run.call).node, ast.ClassDef):
         return Obstacle("session-unknown", "the loop stands in the body of a class")
     func = run.call.func
@@ -137,9 +138,7 @@ def _run(facts: Facts, batch: FedBatch) -> Obstacle | None:
     return None
 
 
-def _together(
-    facts: Facts, batch: FedBatch, placeholders: list[Placeholder]
-) -> Obstacle | None:
+def _together(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> Obstacle | None:
     """Whether one iterator can stand before all placeholders."""
     if len({one.call for one in placeholders}) != len(placeholders):
         return Obstacle("placeholder-unclear", "one placeholder is fed twice")
@@ -183,6 +182,11 @@ def _together(
 def _reached(facts: Facts, batch: FedBatch) -> Obstacle | None:
     """Whether each run takes exactly one batch: a placeholder must lie beneath what it fetches."""
     fetched = facts.graph.trace(batch.run.fetches)
+    for entry in batch.kept:
+        if not facts.graph.trace(entry.key).symbol.startswith("placeholder"):
+            text = facts.source.segment(entry.key)
+            message = f"`{text}` is fed and not known to be a placeholder: it may cut off the batch"
+            return Obstacle("fetch-not-seen", message)
     keys = [facts.graph.trace(entry.key) for entry in batch.entries]
     if any(surely_beneath(fetched, key) for key in keys):
         return None
@@ -191,9 +195,7 @@ def _reached(facts: Facts, batch: FedBatch) -> Obstacle | None:
     return Obstacle("fetch-not-seen", message)
 
 
-def _place(
-    facts: Facts, batch: FedBatch, placeholders: list[Placeholder]
-) -> ast.stmt | Obstacle:
+def _place(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> ast.stmt | Obstacle:
     """The statement before which the pipeline is made: the outermost loop."""
     child: ast.AST = batch.loop
     place: ast.stmt = batch.loop
@@ -201,8 +203,11 @@ def _place(
         if isinstance(outer, (ast.For, ast.While)) and child in outer.body:
             place = outer
         child = outer
-    found = facts.graph_readers.obstacle("Placeholder", place) or _graph(
-        facts, place, placeholders[0]
+    found = (
+        facts.graph_readers.obstacle("Placeholder", place)
+        or facts.placeholders.scopes_around(place)
+        or _graph(facts, place, placeholders[0])
+        or _again(facts, place, set())
     )
     if found is not None:
         return found
@@ -211,6 +216,25 @@ def _place(
     if isinstance(parent, ast.If) and block is parent.orelse and isinstance(place, ast.If):
         return Obstacle("placeholder-elsewhere", "there is no statement before the loop")
     return place
+
+
+def _again(facts: Facts, node: ast.AST, seen: set[ast.AST]) -> Obstacle | None:
+    """Whether the loop stands in a function that is called in a loop: the graph would grow."""
+    function = facts.source.function(node)
+    if not isinstance(function, ast.FunctionDef) or function in seen:
+        return None
+    seen.add(function)
+    for call in facts.classes.calls(function.name):
+        if facts.hoisting.loops(call):
+            message = (
+                f"line {call.lineno} calls `{function.name}` in a loop, and the pipeline would be"
+                " made each time"
+            )
+            return Obstacle("called-in-loop", message)
+        found = _again(facts, call, seen)
+        if found is not None:
+            return found
+    return None
 
 
 def _graph(facts: Facts, place: ast.stmt, placeholder: Placeholder) -> Obstacle | None:

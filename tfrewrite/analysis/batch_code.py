@@ -12,6 +12,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.data_values import MOVING_RANGE
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import (
     CallEffect,
@@ -51,9 +52,9 @@ _COMPUTING = frozenset(
     [
         *(
             f"numpy.{name}"
-            for name in "flip fliplr flipud rot90 roll pad atleast_1d atleast_2d atleast_3d column_stack"
-            " dstack swapaxes moveaxis rollaxis split array_split broadcast_to meshgrid outer sin cos"
-            " tan tanh median percentile interp searchsorted in1d isin setdiff1d intersect1d"
+            for name in "flip fliplr flipud rot90 roll pad atleast_1d atleast_2d atleast_3d"
+            " column_stack dstack swapaxes moveaxis rollaxis split array_split broadcast_to"
+            " meshgrid outer sin cos tan tanh median percentile interp searchsorted in1d isin setdiff1d intersect1d"
             " ascontiguousarray asanyarray newaxis digitize histogram std var clip mod remainder"
             " floor_divide true_divide".split()
         ),
@@ -65,7 +66,7 @@ _COMPUTING = frozenset(
 _ABOUT_IT = frozenset("shape size ndim dtype T".split())
 _EXPRESSIONS = (
     ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Slice, ast.BinOp, ast.UnaryOp,
-    ast.Compare, ast.BoolOp, ast.IfExp, ast.JoinedStr, ast.FormattedValue, ast.Starred,
+    ast.Compare, ast.BoolOp, ast.IfExp, ast.Yield, ast.JoinedStr, ast.FormattedValue, ast.Starred,
     *COMPREHENSIONS,
 )  # fmt: skip
 _STATEMENTS = (
@@ -276,7 +277,7 @@ class _Look:
                 return
             if self._made_here(node.target):
                 return
-            if node.target.id in self.found.variables and self._owned.number(node.target):
+            if node.target.id in self.found.variables and self._starts_as_number(node.target):
                 return
         elif isinstance(node.target, ast.Subscript):
             if self._numbers_made_here(node.target.value):
@@ -300,12 +301,10 @@ class _Look:
         """Whether an attribute starts as a number, and gets nothing but what is computed."""
         cls = self._of_self(target)
         stores = (self._classes.stores(cls, target.attr) if cls is not None else None) or []
-        started = any(
-            isinstance(store.value, ast.Constant) and isinstance(store.value.value, (int, float))
-            for store in stores
-        )
-        computed = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp)
-        return started and all(isinstance(store.value, computed) for store in stores)
+        return _is_counted([store.value for store in stores])
+
+    def _starts_as_number(self, name: ast.Name) -> bool:
+        return _is_counted([binding.value for binding in self._scopes.bindings(name)])
 
     def _made_here(self, target: ast.expr) -> bool:
         """Whether a name holds an object that this code made itself, in this turn."""
@@ -328,11 +327,14 @@ class _Look:
             return False
         path = self._names.dotted(value.func) or ""
         new = "ndarray zeros ones empty full arange zeros_like empty_like ones_like".split()
-        return path in {"builtins.list", "builtins.dict", "collections.deque"} | {f"numpy.{name}" for name in new}
+        return path in {"builtins.list", "builtins.dict", "collections.deque"} | {
+            f"numpy.{name}" for name in new
+        }
 
     def _numbers_made_here(self, target: ast.expr) -> bool:
         return self._made_here(target) and all(
-            isinstance(binding.value, ast.Call) for binding in self._scopes.bindings(target)  # type: ignore[arg-type]
+            isinstance(binding.value, ast.Call)
+            for binding in self._scopes.bindings(target)  # type: ignore[arg-type]
         )
 
     # Calls
@@ -370,7 +372,9 @@ class _Look:
             if path.endswith(".shuffle") and not (call.args and self._made_here(call.args[0])):
                 message = f"line {call.lineno} shuffles what others may hold"
                 self._refuse("batch-changes-state", message)
-        elif path in ("collections.deque", "numpy.ndarray"):
+        elif path == "builtins.next":
+            self._next(call)
+        elif path in ("collections.deque", "numpy.ndarray", *MOVING_RANGE):
             pass
         elif path in _READING_FILES:
             self.found.files = True
@@ -381,6 +385,27 @@ class _Look:
         elif effect_of_path(path) is not CallEffect.PURE or writes_to_argument(call, path):
             what = f"what `{_short(call.func)}(...)` does is seen, or not known"
             self._unknown(call, what)
+
+    def _next(self, call: ast.Call) -> None:
+        """Goes into a generator of the file, which goes on by one element."""
+        given = call.args[0] if len(call.args) == 1 else None
+        bindings = self._scopes.bindings(given) if isinstance(given, ast.Name) else []
+        made = bindings[0].value if len(bindings) == 1 else None
+        function = self._own.function(made) if isinstance(made, ast.Call) else None
+        if (
+            given is None
+            or bindings[0].how is not How.ASSIGN
+            or not isinstance(function, ast.FunctionDef)
+            or isinstance(self._source.parent(function), ast.ClassDef)
+            or not any(isinstance(node, ast.Yield) for node in ast.walk(function))
+        ):
+            self._unknown(call, f"it is not known what `{_short(call)}` goes on with")
+            return
+        self.found.states.append(given)
+        self.found.own_code = True
+        assert isinstance(made, ast.Call)
+        self._arguments(made)
+        self._body(call, function, None)
 
     def _method(self, call: ast.Call, func: ast.Attribute) -> None:
         receiver = func.value
@@ -427,6 +452,13 @@ class _Look:
                 message = f"it is not known what else `{_short(call.func.value)}` goes by"
                 self._unknown(call, message)
                 return
+        if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function)):
+            self._unknown(call, f"`{_short(call.func)}` is a generator")
+            return
+        self._body(call, function, receiver)
+
+    def _body(self, call: ast.Call, function: ast.AST, receiver: ast.expr | None) -> None:
+        """Goes into a function of the file."""
         if function in self._seen:
             return
         self._seen.add(function)
@@ -435,9 +467,6 @@ class _Look:
             return
         if len(self._inside) >= _MAX_DEPTH:
             self._unknown(call, "too many functions call each other")
-            return
-        if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function)):
-            self._unknown(call, f"`{_short(call.func)}` is a generator")
             return
         defaults = [*function.args.defaults, *filter(None, function.args.kw_defaults)]
         for default in defaults:
@@ -461,15 +490,34 @@ class _Look:
         bindings = self._scopes.bindings(owner)
         value = bindings[0].value if len(bindings) == 1 else None
         made = self._classes.defined(value.func) if isinstance(value, ast.Call) else None
-        known = made is not None and not self._classes.extended(made)
-        single = made is not None and len(self._classes.instantiations(made)) == 1
-        return owner if known and single and bindings[0].how is How.ASSIGN else None
+        if made is None or bindings[0].how is not How.ASSIGN or self._classes.extended(made):
+            return None
+        single = len(self._classes.instantiations(made)) == 1
+        return owner if single and self._keeps_itself(made) else None
+
+    def _keeps_itself(self, cls: ast.ClassDef) -> bool:
+        """Whether no method hands `self` on."""
+        return all(
+            isinstance(self._source.parent(node), ast.Attribute)
+            for node in ast.walk(cls)
+            if isinstance(node, ast.Name) and self._classes.of_self(node) is not None
+        )
 
 
 def _binds_names(target: ast.expr) -> bool:
     if isinstance(target, (ast.Tuple, ast.List)):
         return all(_binds_names(part) for part in target.elts)
     return isinstance(target, ast.Name)
+
+
+def _is_counted(values: list[ast.expr | None]) -> bool:
+    """Whether a variable starts as a number, and gets nothing but what is computed."""
+    started = any(
+        isinstance(value, ast.Constant) and isinstance(value.value, (int, float))
+        for value in values
+    )
+    computed = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp)
+    return started and all(isinstance(value, computed) for value in values)
 
 
 def _is_docstring(statement: ast.stmt) -> bool:
@@ -479,4 +527,3 @@ def _is_docstring(statement: ast.stmt) -> bool:
 def _short(node: ast.AST) -> str:
     text = ast.unparse(node).splitlines()[0]
     return text if len(text) <= 60 else f"{text[:57]}..."
-

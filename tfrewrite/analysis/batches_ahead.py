@@ -125,7 +125,7 @@ class BatchesAhead:
         return Obstacle(reason, found.message)
 
     def _rest(self, batch: FedBatch) -> tuple[list[ast.AST], set[ast.AST]]:
-        """What else a turn evaluates, in pieces without jumps, and the calls that are looked into."""
+        """What else a turn evaluates, in pieces without jumps, and the calls that are passed."""
         walk = _Rest(self)
         for statement in batch.loop.body:
             if statement in batch.making and statement not in batch.copied:
@@ -163,8 +163,8 @@ class BatchesAhead:
             if word in self._source.text:
                 message = f"`{word}` runs Python in the graph, which may draw as well"
                 return Obstacle("shared-stream", message)
-        leaves, _ = self._rest(batch)
-        for piece in leaves:
+        pieces, _ = self._rest(batch)
+        for piece in pieces:
             for node in ast.walk(piece):
                 found = self._draws(node, effects) or self._uses_state(node, effects)
                 if found is not None:
@@ -214,7 +214,10 @@ class BatchesAhead:
             return None
         for use in self._scopes.uses(state):
             parent = self._source.parent(use)
-            if not isinstance(parent, ast.Attribute):
+            goes_on = isinstance(parent, ast.Call) and (
+                self._names.dotted(parent.func) == "builtins.next"
+            )
+            if not isinstance(parent, ast.Attribute) and not goes_on:
                 message = f"line {use.lineno} hands `{use.id}` on"
                 return Obstacle("shared-state", message)
         return None
@@ -260,8 +263,9 @@ class _Rest:
         match statement:
             case ast.Break() | ast.Continue() | ast.Pass():
                 return
-            case ast.If(test=test, body=body, orelse=orelse) | ast.While(
-                test=test, body=body, orelse=orelse
+            case (
+                ast.If(test=test, body=body, orelse=orelse)
+                | ast.While(test=test, body=body, orelse=orelse)
             ):
                 self.pieces.append(test)
                 self._block([*body, *orelse])

@@ -31,7 +31,7 @@ _ARRAYS = frozenset({"images", "labels", "num_examples", "epochs_completed"})
 _DATA = frozenset(
     f"builtins.{name}" for name in "len int float str bool range xrange ord chr".split()
 )
-_MOVING_RANGE = frozenset({"six.moves.xrange", "six.moves.range"})
+MOVING_RANGE = frozenset({"six.moves.xrange", "six.moves.range"})
 _HANDING_ON = frozenset(
     f"builtins.{name}"
     for name in "list tuple dict set sorted min max sum abs round zip enumerate reversed".split()
@@ -40,8 +40,8 @@ _LAZY = frozenset(f"builtins.{name}" for name in "zip enumerate reversed".split(
 _LOADERS = ("tensorflow.keras.datasets.", "tensorflow.contrib.learn.datasets.")
 _OPTIONS = ("tensorflow.flags.FLAGS", "tensorflow.app.flags.FLAGS", "absl.flags.FLAGS")
 # What these give is an object with code of its own, or one that goes on.
-_NO_ARRAYS = ("h5py.", "itertools.", "pickle.", "builtins.iter", "os.popen", "csv.", "random.Random",
-              "numpy.random.RandomState", "numpy.random.default_rng", "numpy.nditer",
+_NO_ARRAYS = ("h5py.", "itertools.", "pickle.", "builtins.iter", "os.popen", "csv.",
+              "random.Random", "numpy.random.RandomState", "numpy.random.default_rng", "numpy.nditer",
               "numpy.vectorize", "numpy.memmap", "numpy.frompyfunc")  # fmt: skip
 
 
@@ -74,10 +74,14 @@ class DataValues:
         """Whether an expression is `mnist.train` of one of TensorFlow's tutorials."""
         if isinstance(expr, ast.Name):
             bindings = self._scopes.bindings(expr)
-            return len(bindings) == 1 and bindings[0].how is How.ASSIGN and bool(
-                bindings[0].value is not None
-                and not isinstance(bindings[0].value, ast.Name)
-                and self.dataset(bindings[0].value)
+            return (
+                len(bindings) == 1
+                and bindings[0].how is How.ASSIGN
+                and bool(
+                    bindings[0].value is not None
+                    and not isinstance(bindings[0].value, ast.Name)
+                    and self.dataset(bindings[0].value)
+                )
             )
         if not isinstance(expr, ast.Attribute) or expr.attr not in _PARTS:
             return False
@@ -202,7 +206,7 @@ class DataValues:
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         path = self._names.dotted(call.func)
         if path is not None:
-            if path in _DATA or path in _MOVING_RANGE or path.startswith(_LOADERS):
+            if path in _DATA or path in MOVING_RANGE or path.startswith(_LOADERS):
                 return True
             if path.startswith(_NO_ARRAYS):
                 return False

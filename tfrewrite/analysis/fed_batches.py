@@ -91,7 +91,7 @@ class FedBatches:
         if written is None:
             return None
         batch = FedBatch(run, loop, statement, written, filed)
-        varying = []
+        varying: list[Entry] = []
         for key, value in zip(written.keys, written.values, strict=True):
             if key is None:
                 return None
@@ -102,9 +102,7 @@ class FedBatches:
         batch.obstacle = self._shape(batch) or self._divide(batch, varying)
         return batch if batch.entries or batch.obstacle is not None else None
 
-    def _dict(
-        self, feed: ast.expr, loop: ast.AST
-    ) -> tuple[ast.Dict | None, ast.Assign | None]:
+    def _dict(self, feed: ast.expr, loop: ast.AST) -> tuple[ast.Dict | None, ast.Assign | None]:
         """The dict that a run is fed with, as far as it is made in the same turn."""
         if isinstance(feed, ast.Dict):
             return feed, None
@@ -163,6 +161,18 @@ class FedBatches:
                 " begins: count them with `for`"
             )
             return Obstacle("loop-not-counted", message)
+        own = _names_of(loop.target)
+        if own & _read(loop.iter):
+            message = f"the loop of line {loop.lineno} goes over what its own names stood for"
+            return Obstacle("source-consumed", message)
+        function = self._source.function(loop)
+        if any(
+            isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await))
+            and self._source.function(node) is function
+            for node in (ast.walk(function) if function is not None else ())
+        ):
+            message = "others run between the turns of a loop in a generator"
+            return Obstacle("not-each-turn", message)
         if statement not in loop.body:
             message = f"the run of line {statement.lineno} is not made in each turn of the loop"
             return Obstacle("not-each-turn", message)
@@ -178,9 +188,8 @@ class FedBatches:
             return Obstacle("not-each-turn", message)
         for earlier in loop.body[: loop.body.index(statement)]:
             for node in ast.walk(earlier):
-                jumps = isinstance(node, ast.Continue) and self._flow.loop(node) is loop
-                if jumps or isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
-                    message = f"line {node.lineno} may leave the turn before the run"  # type: ignore[attr-defined]
+                if isinstance(node, ast.Continue) and self._flow.loop(node) is loop:
+                    message = f"line {node.lineno} may leave the turn before the run"
                     return Obstacle("not-each-turn", message)
         return None
 
@@ -250,9 +259,7 @@ class FedBatches:
             and any(binding.how is How.LOOP for binding in self._flow.reaching(name))
         )
 
-    def _depends(
-        self, value: ast.expr, making: set[ast.stmt], batch: FedBatch
-    ) -> Obstacle | None:
+    def _depends(self, value: ast.expr, making: set[ast.stmt], batch: FedBatch) -> Obstacle | None:
         """What of the loop, beside its turns, a batch depends on."""
         own = _bound(making) | _names_of(getattr(batch.loop, "target", None))
         roots: list[ast.AST] = [value, *making]
@@ -306,7 +313,9 @@ class FedBatches:
 
     def _first_use(self, batch: FedBatch, moved: list[ast.stmt]) -> ast.Name | None:
         """A use, outside of the batch's own code, of what is made by statements that move."""
-        inside = {node for one in (*moved, *(e.value for e in batch.entries)) for node in ast.walk(one)}
+        inside = {
+            node for one in (*moved, *(e.value for e in batch.entries)) for node in ast.walk(one)
+        }
         names = {
             name.id: name
             for one in moved
@@ -407,7 +416,9 @@ class FedBatches:
 
 def _read(node: ast.AST) -> set[str]:
     return {
-        one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)
+        one.id
+        for one in ast.walk(node)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)
     }
 
 
@@ -432,7 +443,9 @@ def _changes(statement: ast.stmt, made: set[str]) -> bool:
     if isinstance(statement, (ast.For, ast.AugAssign)):
         return True
     if isinstance(statement, ast.Assign):
-        return any(isinstance(target, (ast.Subscript, ast.Attribute)) for target in statement.targets)
+        return any(
+            isinstance(target, (ast.Subscript, ast.Attribute)) for target in statement.targets
+        )
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     call = statement.value

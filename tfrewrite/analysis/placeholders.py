@@ -24,7 +24,7 @@ _NUMBERS = frozenset(
 )
 _SHAPES = (ast.Constant, ast.Name, ast.List, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Attribute,
            ast.Subscript, ast.operator, ast.unaryop, ast.expr_context)  # fmt: skip
-_PASSED = frozenset({"name_scope", "variable_scope", "compat.v1.name_scope", "Session"})
+_PASSED = frozenset({"name_scope", "variable_scope", "Session", "InteractiveSession"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,11 @@ class Placeholders:
         text = ast.unparse(key)
         node = self._tracer.trace(key)
         call = node.expr
-        if node.kind is not Kind.OP or node.symbol != "placeholder" or not isinstance(call, ast.Call):
+        if (
+            node.kind is not Kind.OP
+            or node.symbol != "placeholder"
+            or not isinstance(call, ast.Call)
+        ):
             message = f"`{text}` is not known to be a placeholder made in this file"
             return Obstacle("placeholder-elsewhere", message)
         statement = self._source.statement(call)
@@ -72,7 +76,7 @@ class Placeholders:
         if found is None:
             message = f"it is not told what the placeholder of line {call.lineno} is made with"
             return Obstacle("placeholder-unclear", message)
-        return self._seen(key, found, loop) or self._scopes_around(found) or found
+        return self._seen(key, found, loop) or self.scopes_around(found.statement) or found
 
     def set_between(self, first: Placeholder, later: Placeholder) -> ast.Name | None:
         """A name in the shape of a placeholder that gets its value after another is made."""
@@ -152,9 +156,9 @@ class Placeholders:
             and not self._classes.extended(cls)
         )
 
-    def _scopes_around(self, found: Placeholder) -> Obstacle | None:
-        """Whether what stands around would place, or bind, an iterator as well."""
-        for outer in self._flow.enclosing(found.statement):
+    def scopes_around(self, statement: ast.stmt) -> Obstacle | None:
+        """Whether what stands around would place, or bind, the ops of a pipeline as well."""
+        for outer in self._flow.enclosing(statement):
             for item in outer.items if isinstance(outer, ast.With) else ():
                 manager = item.context_expr
                 symbol = self._names.tf(manager.func) if isinstance(manager, ast.Call) else None
@@ -162,7 +166,10 @@ class Placeholders:
                     ".as_default"
                 )
                 cpu = symbol == "device" and "cpu" in ast.unparse(manager).lower()
-                if symbol not in _PASSED and not default and not cpu:
-                    message = f"the placeholder is made under `with {ast.unparse(manager)}`"
+                session = isinstance(manager, (ast.Name, ast.Attribute)) and "sess" in (
+                    ast.unparse(manager).lower()
+                )
+                if symbol not in _PASSED and not default and not cpu and not session:
+                    message = f"the pipeline would be made under `with {ast.unparse(manager)}`"
                     return Obstacle("placeholder-scope", message)
         return None

@@ -46,8 +46,7 @@ class BatchPipeline:
     def edits(self) -> tuple[Edit, ...]:
         return (
             *self._at_placeholders(),
-            InsertBefore(self._facts.source.span(self._place), self._pipeline()),
-            *self._before_loop(),
+            *self._before_loops(),
             *self._in_loop(),
         )
 
@@ -107,10 +106,14 @@ class BatchPipeline:
             ")"
         )
 
-    def _before_loop(self) -> list[Edit]:
+    def _before_loops(self) -> list[Edit]:
         session = self._session()
         run = f"{session}.run({self._start})" if session else f"{self._start}.run()"
-        return [InsertBefore(self._facts.source.span(self._batch.loop), run)]
+        loop = self._facts.source.span(self._batch.loop)
+        if self._place is self._batch.loop:
+            return [InsertBefore(loop, f"{self._pipeline()}\n{run}")]
+        place = self._facts.source.span(self._place)
+        return [InsertBefore(place, self._pipeline()), InsertBefore(loop, run)]
 
     def _session(self) -> str:
         func = self._batch.run.call.func
@@ -185,8 +188,10 @@ class BatchPipeline:
 
     def _statement(self, statement: ast.stmt) -> str:
         span = self._facts.source.span(statement)
-        return self._facts.source.segment(statement) if span.line == span.end_line else (
-            ast.unparse(statement)
+        return (
+            self._facts.source.segment(statement)
+            if span.line == span.end_line
+            else (ast.unparse(statement))
         )
 
     def _text(self, node: ast.expr) -> str:
