@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.fed_batches import Entry
-from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.placeholders import Placeholder
 from tfrewrite.analysis.sessions import SessionKind
@@ -37,7 +35,37 @@ class FeedDictToDataset(Rule):
     name = "feed-dict-to-dataset"
     contracts = (Contract.EXACT, Contract.RESAMPLED)
     triggers = ((b"placeholder",), (b".run(", b".eval("))
-    reasons = {}
+    reasons = {
+        "loop-not-counted": "The loop is a `while` or has an `else`: its turns are not known.",
+        "not-each-turn": "The run is not made exactly once in each turn.",
+        "source-consumed": "What the loop goes over cannot be gone over a second time.",
+        "depends-on-loop": "The batch depends on what the loop computes, or on an earlier turn.",
+        "batch-used": "The batch is used for more than to feed the run.",
+        "batch-code-not-seen": "Something that makes the batch is not known, or can be seen to.",
+        "batch-changes-state": "Making the batch changes what others may hold.",
+        "source-changes": "The loop changes what the batches are made of.",
+        "call-between": "Something in the loop may do anything, also to what batches are made of.",
+        "shared-stream": "The loop draws from the random stream that the batches draw from.",
+        "shared-state": "The loop uses an object that goes on with each batch.",
+        "left-early": "The loop may be left, and what batches are drawn from had gone on further.",
+        "inside-try": "An exception of the batch would be caught, and come as another type.",
+        "placeholder-elsewhere": "The placeholder is not made once, where the loop sees it.",
+        "placeholder-unclear": "It is not told what the placeholder is made with.",
+        "placeholder-scope": "A `with` would place or bind the ops of the pipeline.",
+        "fetch-not-seen": "It cannot be told that each run takes a batch.",
+        "called-in-loop": "The loop is in a function called in a loop: the graph would grow.",
+        "session-unknown": "It is not known what the session is, or whether it is there before.",
+        "hooked-session": "The session closes its graph, and its hooks run it as well.",
+        "run-options": "The run asks for options or metadata of its own.",
+        "distributed": "The graph may run in another process than the script.",
+        "graph-exported": "The graph leaves the program, and the pipeline cannot.",
+        "graph-surgery": "The file changes the graph or gradients afterwards.",
+        "graph-read": "The file lists or counts ops, or names placeholders by their op.",
+        "graph-finalized": "The graph is closed, and making an op raises.",
+        "graph-changes": "The default graph may be another one in the meantime.",
+        "eager-mode": "Outside of a graph there are no placeholders.",
+        "dynamic-code": "The file changes names, attributes or classes unseen.",
+    }
     on_request = True
 
     def sites(self, facts: Facts) -> Iterator[Site]:
@@ -307,6 +335,3 @@ def _changes(facts: Facts, placeholders: list[Placeholder]) -> str:
         f"draws of ops without a seed of their own, which {where} may make after the placeholders:"
         " TensorFlow 1.15 derives their seeds from the number of ops made before"
     )
-
-
-__all__ = ["Entry", "FeedDictToDataset", "Kind"]

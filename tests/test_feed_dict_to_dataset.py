@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from rulebench import bench, leaves_alone, offers, refuses, rewrites
+from rulebench import Case, bench, leaves_alone, offers, refuses, rewrites
 from tfrewrite.codemods.feed_dict_to_dataset import FeedDictToDataset
 
 _HEAD = """
@@ -98,24 +98,13 @@ test_left_alone = bench(
 )
 
 
-def refused(name: str, loop: str, reason: str, **parts: str):  # type: ignore[no-untyped-def]
+def refused(name: str, loop: str, reason: str, **parts: str) -> Case:
     return refuses(name, script(loop, **parts), reason=reason)
 
 
 test_refused = bench(
     FeedDictToDataset,
     refused(
-        "the batch depends on a result",
-        """
-        state = np.zeros([10, 4])
-        for i in range(9):
-            state = sess.run(w, {x: state + X[i:i + 10], y: Y[i:i + 10]}) * X[i:i + 10]
-        """,
-        "batch-used",
-        graph=_GRAPH.replace("y = tf", "y = tf"),
-    )
-    if False
-    else refused(
         "all of the batch depends on a result",
         """
         chosen = X[:10]
@@ -231,7 +220,7 @@ test_refused = bench(
         "the array is bound anew in the loop",
         """
         for i in range(9):
-            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+            sess.run(train, {x: X[i:i + 9], y: X[i:i + 9, :1]})
             X = X + 1
         """,
         "depends-on-loop",
@@ -307,7 +296,7 @@ test_refused = bench(
         for i in range(9):
             idx = rng.randint(0, 1000, 10)
             sess.run(train, {x: X[idx], y: Y[idx]})
-            print(rng.rand())
+            print(rng)
         """,
         "shared-state",
     ),
@@ -536,9 +525,7 @@ test_refused = bench(
         "a placeholder on a device",
         _LOOP,
         "placeholder-scope",
-        graph="with tf.device('/gpu:0'):\n"
-        + textwrap.indent(_GRAPH.strip("\n"), "    ")
-        + "\n",
+        graph="with tf.device('/gpu:0'):\n" + textwrap.indent(_GRAPH.strip("\n"), "    ") + "\n",
     ),
     refused(
         "a placeholder of text",
@@ -632,13 +619,16 @@ test_refused = bench(
 )
 
 
-def becomes(name: str, loop: str, rewritten: str, contract: str = "exact", **parts: str):  # type: ignore[no-untyped-def]
+def becomes(
+    name: str, loop: str, rewritten: str, refused: tuple[str, ...] = (), **parts: str
+) -> Case:
     shapes = ("main", "crlf", "tabs", "function")
     return rewrites(
         name,
         script(loop, **parts),
         after(rewritten, **parts),
-        contract=contract,
+        contract="exact",
+        refused=refused,
         shapes=shapes,
     )
 
@@ -945,6 +935,7 @@ test_rewritten = bench(
             _, state = sess.run([train, s], {s: state})
         """,
         data=_DATA + "s = tf.placeholder(tf.float32, [4])\n",
+        refused=("depends-on-loop",),
     ),
     becomes(
         "epochs, with an order for each",

@@ -54,7 +54,8 @@ _COMPUTING = frozenset(
             f"numpy.{name}"
             for name in "flip fliplr flipud rot90 roll pad atleast_1d atleast_2d atleast_3d"
             " column_stack dstack swapaxes moveaxis rollaxis split array_split broadcast_to"
-            " meshgrid outer sin cos tan tanh median percentile interp searchsorted in1d isin setdiff1d intersect1d"
+            " meshgrid outer sin cos tan tanh median percentile interp searchsorted in1d isin"
+            " setdiff1d intersect1d"
             " ascontiguousarray asanyarray newaxis digitize histogram std var clip mod remainder"
             " floor_divide true_divide".split()
         ),
@@ -341,6 +342,9 @@ class _Look:
 
     def _call(self, call: ast.Call) -> None:
         path = self._names.dotted(call.func)
+        if path == "builtins.next":
+            self._next(call)
+            return
         if path is not None:
             self._arguments(call)
             self._library(call, path)
@@ -372,8 +376,6 @@ class _Look:
             if path.endswith(".shuffle") and not (call.args and self._made_here(call.args[0])):
                 message = f"line {call.lineno} shuffles what others may hold"
                 self._refuse("batch-changes-state", message)
-        elif path == "builtins.next":
-            self._next(call)
         elif path in ("collections.deque", "numpy.ndarray", *MOVING_RANGE):
             pass
         elif path in _READING_FILES:

@@ -40,9 +40,11 @@ _LAZY = frozenset(f"builtins.{name}" for name in "zip enumerate reversed".split(
 _LOADERS = ("tensorflow.keras.datasets.", "tensorflow.contrib.learn.datasets.")
 _OPTIONS = ("tensorflow.flags.FLAGS", "tensorflow.app.flags.FLAGS", "absl.flags.FLAGS")
 # What these give is an object with code of its own, or one that goes on.
-_NO_ARRAYS = ("h5py.", "itertools.", "pickle.", "builtins.iter", "os.popen", "csv.",
-              "random.Random", "numpy.random.RandomState", "numpy.random.default_rng", "numpy.nditer",
-              "numpy.vectorize", "numpy.memmap", "numpy.frompyfunc")  # fmt: skip
+_NO_ARRAYS = (
+    "h5py.", "itertools.", "pickle.", "builtins.iter", "os.popen", "csv.", "random.Random",
+    "numpy.random.RandomState", "numpy.random.default_rng", "numpy.nditer", "numpy.vectorize",
+    "numpy.memmap", "numpy.frompyfunc",
+)  # fmt: skip
 
 
 class DataValues:
@@ -170,12 +172,31 @@ class DataValues:
 
     def _bound(self, binding: Binding) -> bool:
         if binding.how is How.PARAMETER:
-            given = self._own.given(binding)
+            given = self._own.given(binding) or self._given_to_class(binding)
             default = binding.value is None or self.expr(binding.value)
             return bool(given) and default and all(self.expr(one) for one in given or ())
         if binding.how in (How.ASSIGN, How.UNPACK, How.AUGMENT, How.LOOP):
             return self.expr(binding.value)
         return False
+
+    def _given_to_class(self, binding: Binding) -> list[ast.expr]:
+        """What a parameter of `__init__` is given where objects of its class are made."""
+        function = self._source.function(binding.node)
+        cls = self._source.parent(function) if function is not None else None
+        if not isinstance(cls, ast.ClassDef) or getattr(function, "name", "") != "__init__":
+            return []
+        if self._classes.extended(cls) or binding.index is None:
+            return []
+        found = []
+        for call in self._classes.instantiations(cls):
+            named = [k.value for k in call.keywords if k.arg == binding.name]
+            at = call.args[binding.index - 1 : binding.index]
+            hidden = any(isinstance(one, ast.Starred) for one in call.args)
+            given = [*named, *at] or [*filter(None, [binding.value])]
+            if hidden or not given or any(k.arg is None for k in call.keywords):
+                return []
+            found.append(given[0])
+        return found
 
     def _attribute(self, node: ast.Attribute) -> bool:
         path = self._names.dotted(node)

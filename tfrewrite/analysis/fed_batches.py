@@ -212,7 +212,7 @@ class FedBatches:
         chosen: set[ast.stmt] = set()
         for entry in varying:
             making = self._slice(entry.value, before)
-            if self._is_number_of_turn(entry.value, making):
+            if self._is_number_of_turn(entry.value, making, loop):
                 batch.kept.append(entry)  # a number for each turn, and no batch
                 continue
             obstacle = self._depends(entry.value, making, batch)
@@ -246,18 +246,21 @@ class FedBatches:
                 made |= _bound([one])
                 needed |= _read(one)
 
-    def _is_number_of_turn(self, value: ast.expr, making: set[ast.stmt]) -> bool:
+    def _is_number_of_turn(self, value: ast.expr, making: set[ast.stmt], loop: ast.AST) -> bool:
         """Whether a value is computed from the number of the turn alone: a rate that decays."""
         if not self._is_sum(value) or not all(map(self._is_arithmetic, making)):
             return False
-        names = (node for root in (value, *making) for node in ast.walk(root))
-        return all(
-            self._counts(name)
-            for name in names
-            if isinstance(name, ast.Name)
-            and isinstance(name.ctx, ast.Load)
-            and any(binding.how is How.LOOP for binding in self._flow.reaching(name))
-        )
+        for name in (node for root in (value, *making) for node in ast.walk(root)):
+            if not isinstance(name, ast.Name) or not isinstance(name.ctx, ast.Load):
+                continue
+            bindings = self._flow.reaching(name)
+            if any(binding.how is How.LOOP for binding in bindings) and not self._counts(name):
+                return False
+            for binding in bindings:
+                if self._within(binding, loop) and binding.node is not loop:
+                    if binding.node not in making:
+                        return False
+        return True
 
     def _depends(self, value: ast.expr, making: set[ast.stmt], batch: FedBatch) -> Obstacle | None:
         """What of the loop, beside its turns, a batch depends on."""

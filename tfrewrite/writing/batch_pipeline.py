@@ -39,6 +39,7 @@ class BatchPipeline:
         self._prefix = (
             f"{facts.source.segment(owner.value)}." if isinstance(owner, ast.Attribute) else ""
         )
+        self._unit = _indentation(facts, batch.loop)
         self._iterator = self._fresh("batch_iterator")
         self._batches = self._fresh("batches")
         self._start = self._fresh("start_batches")
@@ -65,8 +66,8 @@ class BatchPipeline:
         iterator = f"{self._prefix}{self._iterator}"
         lines = (
             f"{iterator} = {self._tf}.data.Iterator.from_structure(\n"
-            f"    {_structure(dtypes)},\n"
-            f"    {_structure(shapes)},\n"
+            f"{self._unit}{_structure(dtypes)},\n"
+            f"{self._unit}{_structure(shapes)},\n"
             f")\n"
             f"{', '.join(names)} = {iterator}.get_next()"
         )
@@ -100,9 +101,9 @@ class BatchPipeline:
             f"    {header}\n"
             f"{textwrap.indent(inner, '        ')}\n"
             f"{self._start} = {self._prefix}{self._iterator}.make_initializer(\n"
-            f"    {self._tf}.data.Dataset.from_generator(\n"
-            f"        {self._batches}, {dtypes}, {shapes}\n"
-            f"    ).prefetch(1)\n"
+            f"{self._unit}{self._tf}.data.Dataset.from_generator(\n"
+            f"{self._unit * 2}{self._batches}, {dtypes}, {shapes}\n"
+            f"{self._unit}).prefetch(1)\n"
             ")"
         )
 
@@ -199,6 +200,14 @@ class BatchPipeline:
         if span.line == span.end_line:
             return self._facts.source.segment(node)
         return ast.unparse(node)
+
+
+def _indentation(facts: Facts, loop: ast.stmt) -> str:
+    """By how much the body of a loop is indented."""
+    assert isinstance(loop, ast.For)
+    outer = facts.source.line(loop.lineno)[: facts.source.span(loop).column]
+    inner = facts.source.line(loop.body[0].lineno)[: facts.source.span(loop.body[0]).column]
+    return inner.removeprefix(outer) if inner.isspace() else "    "
 
 
 def _structure(parts: list[str]) -> str:
