@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.nodes import beneath
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.placeholders import Placeholder
 from tfrewrite.analysis.sessions import SessionKind
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.batch_code import BatchEffects
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
+    from tfrewrite.analysis.nodes import Node
 
 _EXPORTING = (
     "saved_model", "SavedModelBuilder", "simple_save", "freeze_graph", "write_graph",
@@ -53,6 +55,7 @@ class FeedDictToDataset(Rule):
         "placeholder-unclear": "It is not told what the placeholder is made with.",
         "placeholder-scope": "A `with` would place or bind the ops of the pipeline.",
         "fetch-not-seen": "It cannot be told that each run takes a batch.",
+        "run-without-feed": "Another run needs the placeholder and does not feed it.",
         "called-in-loop": "The loop is in a function called in a loop: the graph would grow.",
         "session-unknown": "It is not known what the session is, or whether it is there before.",
         "hooked-session": "The session closes its graph, and its hooks run it as well.",
@@ -217,10 +220,24 @@ def _reached(facts: Facts, batch: FedBatch) -> Obstacle | None:
             return Obstacle("fetch-not-seen", message)
     keys = [facts.graph.trace(entry.key) for entry in batch.entries]
     if any(surely_beneath(fetched, key) for key in keys):
-        return None
+        return _unfed(facts, batch, keys)
     text = facts.source.segment(batch.run.fetches)
     message = f"it cannot be told that each run of `{text}` needs the batch, and so takes one"
     return Obstacle("fetch-not-seen", message)
+
+
+def _unfed(facts: Facts, batch: FedBatch, keys: list[Node]) -> Obstacle | None:
+    """Whether another run relies on the error that a placeholder without a feed gives."""
+    for run in facts.sessions.runs.values():
+        fed = facts.feeds.fed(run.feed) if run.feed is not None else frozenset()
+        if run is batch.run or fed is None:
+            continue
+        if not all(node.symbol.startswith("placeholder") for node in fed):
+            continue  # it may be fed under another name
+        if (set(keys) - fed) & set(beneath(facts.graph.trace(run.fetches))):
+            message = f"the run of line {run.call.lineno} does not feed what it needs, and fails"
+            return Obstacle("run-without-feed", message)
+    return None
 
 
 def _place(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> ast.stmt | Obstacle:

@@ -198,6 +198,28 @@ test_refused = bench(
         "batch-used",
     ),
     refused(
+        "the batch is deleted",
+        """
+        for i in range(9):
+            bx = X[i:i + 9]
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+            del bx
+        """,
+        "batch-used",
+    ),
+    refused(
+        "a run that fails because it is not fed",
+        """
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        try:
+            sess.run(loss, {x: X})
+        except tf.errors.InvalidArgumentError:
+            print('not fed')
+        """,
+        "run-without-feed",
+    ),
+    refused(
         "the array is changed in the loop",
         """
         for i in range(9):

@@ -298,6 +298,9 @@ class FedBatches:
             if name in scope.elsewhere or scope.owner(name) is not scope:
                 message = f"`{name}` is a name that other functions see as well"
                 return Obstacle("batch-used", message)
+        for node in self._source.all(ast.Name):
+            if isinstance(node.ctx, ast.Del) and node.id in _bound(batch.making):
+                return Obstacle("batch-used", f"line {node.lineno} deletes `{node.id}`")
         while True:
             moved = [one for one in batch.making if one not in batch.copied]
             use = self._first_use(batch, moved)
