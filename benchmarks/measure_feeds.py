@@ -1,6 +1,6 @@
 """What changes when batches come from a pipeline and not from a feed: the bits, and the time.
 
-    PYTHON benchmarks/measure_feeds.py graphs [GRAPHS FIRST_SEED]|steps|speed
+    PYTHON benchmarks/measure_feeds.py graphs [GRAPHS FIRST_SEED]|steps|speed [known]
 
 `docs/measurements.md` says what came out. Runs in TensorFlow 1.15 and in 2.x.
 """
@@ -23,13 +23,19 @@ class Piped(object):
     def __init__(self, shapes, dtype=tf.float32):
         shapes = [tf.TensorShape(shape) for shape in shapes]
         dtypes = tuple(dtype for _ in shapes)
-        self.iterator = tf.data.Iterator.from_structure(dtypes, tuple(shapes))
+        known = "known" in sys.argv
+        told = shapes if known else [tf.TensorShape(None) for _ in shapes]
+        self.iterator = tf.data.Iterator.from_structure(dtypes, tuple(told))
         self.left = list(self.iterator.get_next())
         self.shapes = shapes
         self.dtypes = dtypes
 
     def __call__(self, dtype, shape=None, name=None):
-        return tf.placeholder_with_default(self.left.pop(0), shape, name=name)
+        if "known" in sys.argv:
+            return tf.placeholder_with_default(self.left.pop(0), shape, name=name)
+        made = tf.placeholder_with_default(self.left.pop(0), None, name=name)
+        made.set_shape(shape)
+        return made
 
     def start(self, values):
         """An op that makes the pipeline give some tuples of arrays."""
@@ -68,7 +74,9 @@ def one_graph(trial, dynamic, with_pipeline):
             end = pick.choice(tensors[3:])
             if pick.random() < 0.5:
                 end = tf.reduce_mean(tf.square(end))
-            gradients = [one for one in tf.gradients(end, [sources.w, sources.b]) if one is not None]
+            gradients = [
+                one for one in tf.gradients(end, [sources.w, sources.b]) if one is not None
+            ]
             return sources, [end, *gradients]
 
         sources, ends = built(piped, make)
@@ -247,4 +255,4 @@ def speed(rounds=9):
 
 if __name__ == "__main__":
     command = {"graphs": graphs, "steps": steps, "speed": speed}[sys.argv[1]]
-    command(*(int(argument) for argument in sys.argv[2:]))
+    command(*(int(argument) for argument in sys.argv[2:] if argument != "known"))

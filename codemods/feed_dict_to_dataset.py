@@ -9,6 +9,7 @@ from tfrewrite.analysis.nodes import beneath
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.placeholders import Placeholder
 from tfrewrite.analysis.sessions import SessionKind
+from tfrewrite.analysis.sharing import sums_what_is_fed
 from tfrewrite.analysis.surely_run import surely_beneath
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
@@ -35,7 +36,7 @@ class FeedDictToDataset(Rule):
 
     code = "TFR102"
     name = "feed-dict-to-dataset"
-    contracts = (Contract.EXACT, Contract.RESAMPLED)
+    contracts = (Contract.EXACT, Contract.ROUNDING, Contract.RESAMPLED)
     triggers = ((b"placeholder",), (b".run(", b".eval("))
     reasons = {
         "loop-not-counted": "The loop is a `while` or has an `else`: its turns are not known.",
@@ -320,11 +321,16 @@ def _rewrite(
 ) -> Rewrite:
     changes = _changes(facts, placeholders)
     keys = ", ".join(f"`{facts.source.segment(entry.key)}`" for entry in batch.entries)
+    because = "they depend on nothing that the loop does, and each run takes exactly one"
+    contract = Contract.RESAMPLED if changes else Contract.EXACT
+    if not changes and sums_what_is_fed(facts.graph.trace(batch.run.fetches)):
+        contract = Contract.ROUNDING
+        because += "; TensorFlow may sum a list in another order where nothing is fed"
     return Rewrite(
         facts.source.span(batch.run.call),
         f"make the batches of {keys} ahead, in a tf.data pipeline; {_pays(effects)}",
-        "they depend on nothing that the loop does, and each run takes exactly one",
-        Contract.RESAMPLED if changes else Contract.EXACT,
+        because,
+        contract,
         BatchPipeline(facts, batch, placeholders, place, taken).edits(),
         changes=changes,
     )

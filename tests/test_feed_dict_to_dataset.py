@@ -25,13 +25,12 @@ train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 sess = tf.Session()
 """
 _GRAPH_AFTER = """
-batch_iterator = tf.data.Iterator.from_structure(
-    (tf.float32, tf.float32),
-    (tf.TensorShape([None, 4]), tf.TensorShape([None, 1])),
-)
+batch_iterator = tf.data.Iterator.from_structure((tf.float32, tf.float32))
 next_x, next_y = batch_iterator.get_next()
-x = tf.placeholder_with_default(next_x, [None, 4])
-y = tf.placeholder_with_default(next_y, [None, 1])
+x = tf.placeholder_with_default(next_x, None)
+x.set_shape([None, 4])
+y = tf.placeholder_with_default(next_y, None)
+y.set_shape([None, 1])
 w = tf.Variable(tf.zeros([4, 1]))
 loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
 train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
@@ -1112,6 +1111,31 @@ test_rewritten = bench(
         shapes=("crlf", "tabs"),
     ),
     rewrites(
+        "a loss that sums a list",
+        script(
+            graph=_GRAPH.replace("reduce_mean(", "add_n([x, x, x]) * tf.reduce_mean("),
+            loop="""
+            for i in range(9):
+                print(sess.run(loss, {x: X[i:i + 9], y: Y[i:i + 9]}))
+            """,
+        ),
+        script(
+            pipeline(
+                """
+                def batches():
+                    for i in range(9):
+                        yield X[i:i + 9], Y[i:i + 9]
+                """,
+                """
+                for i in range(9):
+                    print(sess.run(loss))
+                """,
+            ),
+            graph=_GRAPH_AFTER.replace("reduce_mean(", "add_n([x, x, x]) * tf.reduce_mean("),
+        ),
+        contract="rounding",
+    ),
+    rewrites(
         "one placeholder, with a name",
         script(
             """
@@ -1128,12 +1152,10 @@ test_rewritten = bench(
         ),
         script(
             """
-            batch_iterator = tf.data.Iterator.from_structure(
-                tf.float32,
-                tf.TensorShape([None, 4]),
-            )
+            batch_iterator = tf.data.Iterator.from_structure(tf.float32)
             next_p = batch_iterator.get_next()
-            p = tf.placeholder_with_default(next_p, [None, 4], name="p")
+            p = tf.placeholder_with_default(next_p, None, name="p")
+            p.set_shape([None, 4])
             s = tf.reduce_sum(p)
             with tf.Session() as sess:
                 # a part
@@ -1181,12 +1203,10 @@ test_rewritten = bench(
 
         class Model:
             def __init__(self):
-                self.batch_iterator = tf.compat.v1.data.Iterator.from_structure(
-                    tf.float32,
-                    tf.compat.v1.TensorShape([None, 4]),
-                )
+                self.batch_iterator = tf.compat.v1.data.Iterator.from_structure(tf.float32)
                 next_x = self.batch_iterator.get_next()
-                self.x = tf.compat.v1.placeholder_with_default(next_x, [None, 4])
+                self.x = tf.compat.v1.placeholder_with_default(next_x, None)
+                self.x.set_shape([None, 4])
                 self.total = tf.reduce_sum(self.x)
                 self.data = np.zeros([100, 4])
 

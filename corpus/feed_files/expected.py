@@ -28,12 +28,10 @@ def read(names):
     return np.stack(images)
 
 
-batch_iterator = tf.data.Iterator.from_structure(
-    tf.float32,
-    tf.TensorShape([None, 256, 256]),
-)
+batch_iterator = tf.data.Iterator.from_structure(tf.float32)
 next_x = batch_iterator.get_next()
-x = tf.placeholder_with_default(next_x, [None, 256, 256])
+x = tf.placeholder_with_default(next_x, None)
+x.set_shape([None, 256, 256])
 kernel = tf.Variable(tf.random_normal([256, 64], stddev=0.05, seed=2))
 features = tf.tanh(tf.tensordot(x, kernel, [[2], [0]]))
 loss = tf.reduce_mean(tf.square(features - 0.5))

@@ -34,13 +34,12 @@ class Digits(object):
 
 class Trainer(object):
     def __init__(self):
-        self.batch_iterator = tf.data.Iterator.from_structure(
-            (tf.float32, tf.int64),
-            (tf.TensorShape([None, 64]), tf.TensorShape([None])),
-        )
+        self.batch_iterator = tf.data.Iterator.from_structure((tf.float32, tf.int64))
         next_x, next_y = self.batch_iterator.get_next()
-        self.x = tf.placeholder_with_default(next_x, [None, 64])
-        self.y = tf.placeholder_with_default(next_y, [None])
+        self.x = tf.placeholder_with_default(next_x, None)
+        self.x.set_shape([None, 64])
+        self.y = tf.placeholder_with_default(next_y, None)
+        self.y.set_shape([None])
         self.weights = tf.Variable(tf.random_normal([64, 4], stddev=0.1, seed=6))
         logits = tf.matmul(self.x, self.weights)
         self.loss = tf.reduce_mean(

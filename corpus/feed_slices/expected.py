@@ -16,13 +16,12 @@ held_inputs = rng.normal(size=(40, 8))
 held_targets = np.sum(held_inputs, axis=1, keepdims=True)
 batch_size = 32
 
-batch_iterator = tf.data.Iterator.from_structure(
-    (tf.float32, tf.float32),
-    (tf.TensorShape([None, 8]), tf.TensorShape([None, 1])),
-)
+batch_iterator = tf.data.Iterator.from_structure((tf.float32, tf.float32))
 next_x, next_y = batch_iterator.get_next()
-x = tf.placeholder_with_default(next_x, [None, 8], name="x")
-y = tf.placeholder_with_default(next_y, [None, 1], name="y")
+x = tf.placeholder_with_default(next_x, None, name="x")
+x.set_shape([None, 8])
+y = tf.placeholder_with_default(next_y, None, name="y")
+y.set_shape([None, 1])
 rate = tf.placeholder(tf.float32, [])
 weights = tf.Variable(tf.random_normal([8, 1], seed=3))
 loss = tf.reduce_mean(tf.square(tf.matmul(x, weights) - y))

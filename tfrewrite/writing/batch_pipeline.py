@@ -59,30 +59,31 @@ class BatchPipeline:
     # Where the placeholders are made
 
     def _at_placeholders(self) -> list[Edit]:
+        """The iterator, and placeholders that take its elements where nothing is fed.
+
+        The graph optimiser takes the shape of what is fed for unknown, whatever the placeholder
+        says. It must not know more of an element, or it would round in other ways; so the shapes
+        are set afterwards, where only Python sees them.
+        """
         names = [self._fresh(f"next_{_word(one)}") for one in self._placeholders]
         dtypes = [self._text(one.dtype) for one in self._placeholders]
-        shapes = [self._shape(one) for one in self._placeholders]
         first = min(self._placeholders, key=lambda one: self._facts.source.span(one.statement))
         iterator = f"{self._prefix}{self._iterator}"
         lines = (
-            f"{iterator} = {self._tf}.data.Iterator.from_structure(\n"
-            f"{self._unit}{_structure(dtypes)},\n"
-            f"{self._unit}{_structure(shapes)},\n"
-            f")\n"
+            f"{iterator} = {self._tf}.data.Iterator.from_structure({_structure(dtypes)})\n"
             f"{', '.join(names)} = {iterator}.get_next()"
         )
         edits: list[Edit] = [InsertBefore(self._facts.source.span(first.statement), lines)]
         for one, name in zip(self._placeholders, names, strict=True):
-            given = [name, self._shape(one, bare=True)]
+            given = [name, "None"]
             if one.name is not None:
                 given.append(f"name={self._text(one.name)}")
-            text = f"{self._tf}.placeholder_with_default({', '.join(given)})"
-            edits.append(ReplaceExpression(self._facts.source.span(one.call), text))
+            target = self._text(one.target)
+            text = f"{target} = {self._tf}.placeholder_with_default({', '.join(given)})"
+            if one.shape is not None and ast.unparse(one.shape) != "None":
+                text += f"\n{target}.set_shape({self._text(one.shape)})"
+            edits.append(ReplaceStatement(self._facts.source.span(one.statement), text))
         return edits
-
-    def _shape(self, one: Placeholder, *, bare: bool = False) -> str:
-        text = self._text(one.shape) if one.shape is not None else "None"
-        return text if bare else f"{self._tf}.TensorShape({text})"
 
     # Before the loops
 
