@@ -17,7 +17,7 @@ import tensorflow.compat.v1 as tf
 from measure_merge import VERSION, Sources, State, grow, same_bits, session
 
 
-class Piped(object):
+class Piped:
     """Stands in for `tf.placeholder`: each call gives a tensor with a default from one iterator."""
 
     def __init__(self, shapes, dtype=tf.float32):
@@ -30,7 +30,7 @@ class Piped(object):
         self.shapes = shapes
         self.dtypes = dtypes
 
-    def __call__(self, dtype, shape=None, name=None):
+    def __call__(self, _, shape=None, name=None):
         if "known" in sys.argv:
             return tf.placeholder_with_default(self.left.pop(0), shape, name=name)
         made = tf.placeholder_with_default(self.left.pop(0), None, name=name)
@@ -56,7 +56,7 @@ def built(piped, make):
 
 def one_graph(trial, dynamic, with_pipeline):
     """The ends of a random graph, its gradients by the variables, and the kinds of its ops."""
-    pick, rng = random.Random(trial), np.random.RandomState(trial)
+    pick, rng = random.Random(trial), np.random.RandomState(trial)  # noqa: S311
     rows, columns = pick.choice([(8, 16), (5, 7), (64, 96)])
     with tf.Graph().as_default():
         shape = [None if dynamic else rows, columns]
@@ -104,15 +104,15 @@ def graphs(trials=600, start=0):
     table, examples = Counter(), []
     for trial, dynamic in itertools.product(range(start, start + trials), (False, True)):
         try:
-            fed, sums = one_graph(trial, dynamic, False)
+            fed, sums = one_graph(trial, dynamic, with_pipeline=False)
         except ValueError:
             continue  # a shape that has to be known
-        piped, _ = one_graph(trial, dynamic, True)
+        piped, _ = one_graph(trial, dynamic, with_pipeline=True)
         equal = all(map(same_bits, fed, piped))
         table["sums of three or more" if sums else "no such sum", dynamic, equal] += 1
         if not equal:
             examples.append((trial, dynamic, sums))
-    print("\n### Random graphs and their gradients, fed and piped (TensorFlow %s)\n" % VERSION)
+    print(f"\n### Random graphs and gradients, fed and piped (TensorFlow {VERSION})\n")
     for key in sorted(table):
         print(key, table[key])
     print("different:", examples[:30])
@@ -161,8 +161,8 @@ def steps(count=10):
         total[equal] += 1
         if not equal:
             print("different:", kind, name, resource, static)
-    print("\n### Training steps, fed and piped (TensorFlow %s)\n" % VERSION)
-    print("%d configurations the same, %d different" % (total[True], total[False]))
+    print(f"\n### Training steps, fed and piped (TensorFlow {VERSION})\n")
+    print(f"{total[True]} configurations the same, {total[False]} different")
     sys.stdout.flush()
 
 
@@ -233,7 +233,7 @@ def epochs(kind, hidden, with_pipeline):
 
 
 def speed(rounds=9):
-    print("\n### Time of a step, fed and piped (TensorFlow %s)\n" % VERSION)
+    print(f"\n### Time of a step, fed and piped (TensorFlow {VERSION})\n")
     print("| batch | model | fed, ms | piped, ms | times as fast |\n|---|---|---|---|---|")
     kinds = "slices|large slices|drawn rows|prepared row by row|waits for 4 ms".split("|")
     for kind, hidden in itertools.product(kinds, (0, 256)):
@@ -247,9 +247,9 @@ def speed(rounds=9):
                     taken.append((time.perf_counter() - began) / (ROWS // BATCH) * 1e3)
         fed, piped = times
         ratio = np.median([a / b for a, b in zip(fed, piped)])  # noqa: B905
-        model = "%d wide" % hidden if hidden else "linear"
-        row = (kind, model, np.median(fed), np.median(piped), ratio)
-        print("| %s | %s | %.2f | %.2f | %.2f |" % row)
+        model = f"{hidden} wide" if hidden else "linear"
+        row = f"{np.median(fed):.2f} | {np.median(piped):.2f} | {ratio:.2f}"
+        print(f"| {kind} | {model} | {row} |")
         sys.stdout.flush()
 
 
