@@ -313,4 +313,4 @@ def test_loops_of_a_pipeline_have_no_steps() -> None:
             while len(log) <= x: time.sleep(0.01)
     """
     _, loops = counted(text)
-    assert loops.steps_of == {2: 4}
+    assert 1 not in loops.steps_of
