@@ -102,10 +102,10 @@ class FeedDictToDataset(Rule):
     `distributed`).
 
     ## When it does not help
-    Where making a batch is cheap: each element costs about 0.1 to 0.8 ms by itself on 1.15, more on
-    2.21. Slices ran at 0.7 to 0.9 times the speed on 1.15 and a third of it on 2.21. Preparing rows
-    in Python has to share the interpreter with the loop: 0.9 to 1.1 times. A batch that waits for a
-    disk or a network for 4 ms: 1.2 to 1.4 times on 1.15.
+    Where making a batch is cheap: an element costs about 0.2 ms by itself on 1.15 and 1.5 on 2.21.
+    Slices and drawn rows ran at 0.7 to 0.9 times the speed on 1.15 and 0.2 to 0.7 on 2.21.
+    Preparing rows in Python shares the interpreter with the loop: 0.9 to 1.2, and 0.4 to 0.6. A
+    batch that waits for 4 ms, as for a disk: 1.2 to 1.4, and 0.9 to 1.1.
     """
 
     code = "TFR102"
