@@ -298,3 +298,19 @@ def test_traced_loops_are_not_touched() -> None:
     run(found.files[0][1], loops, scope)
     assert scope["log"] == [1, 2, 3]
     assert loops.turns_of == {}
+
+
+def test_loops_of_a_pipeline_have_no_steps() -> None:
+    """TensorFlow calls Python from threads of its own, while a step changes weights."""
+    text = """
+        import _thread, time
+        def made():
+            for row in range(3): update()
+            log.append(1)
+        for x in range(4):
+            update()
+            _thread.start_new_thread(made, ())
+            while len(log) <= x: time.sleep(0.01)
+    """
+    _, loops = counted(text)
+    assert 1 not in loops.steps_of

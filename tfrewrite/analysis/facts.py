@@ -7,6 +7,8 @@ from functools import cached_property
 
 from tfrewrite.analysis.afterwards import Afterwards
 from tfrewrite.analysis.assigns import Assigns
+from tfrewrite.analysis.batch_code import BatchCode
+from tfrewrite.analysis.batches_ahead import BatchesAhead
 from tfrewrite.analysis.building import Building
 from tfrewrite.analysis.built_values import BuiltValues
 from tfrewrite.analysis.captured import Captured
@@ -15,8 +17,10 @@ from tfrewrite.analysis.changed_sources import ChangedSources
 from tfrewrite.analysis.classes import Classes
 from tfrewrite.analysis.conditions import Conditions
 from tfrewrite.analysis.containers import Containers
+from tfrewrite.analysis.data_values import DataValues
 from tfrewrite.analysis.dynamics import Dynamics
 from tfrewrite.analysis.element_code import ElementCode
+from tfrewrite.analysis.fed_batches import FedBatches
 from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.fixed_fetches import FixedFetches
 from tfrewrite.analysis.flow import Flow
@@ -38,6 +42,7 @@ from tfrewrite.analysis.operands import Operands
 from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.pipelines import Pipelines
+from tfrewrite.analysis.placeholders import Placeholders
 from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
@@ -395,4 +400,59 @@ class Facts:
             self.graph,
             self.hoisting,
             self.next_elements,
+        )
+
+    @cached_property
+    def data_values(self) -> DataValues:
+        """Which values are data."""
+        return DataValues(
+            self.source, self.scopes, self.names, self.classes, self.own_calls, self.sessions
+        )
+
+    @cached_property
+    def fed_batches(self) -> FedBatches:
+        """What loops make and feed in each turn."""
+        return FedBatches(
+            self.source, self.scopes, self.names, self.flow, self.own_calls, self.sessions
+        )
+
+    @cached_property
+    def batches_ahead(self) -> BatchesAhead:
+        """Whether batches can be made ahead unseen."""
+        code = BatchCode(
+            self.source,
+            self.scopes,
+            self.names,
+            self.classes,
+            self.own_calls,
+            self.ownership,
+            self.data_values,
+        )
+        return BatchesAhead(
+            self.source,
+            self.scopes,
+            self.names,
+            self.flow,
+            self.classes,
+            self.managers,
+            self.own_calls,
+            self.graph,
+            self.sessions,
+            self.moves,
+            self.catching,
+            code,
+            self.data_values,
+        )
+
+    @cached_property
+    def placeholders(self) -> Placeholders:
+        """The placeholders that feeds name."""
+        return Placeholders(
+            self.source,
+            self.scopes,
+            self.names,
+            self.flow,
+            self.classes,
+            self.graph,
+            self.hoisting,
         )

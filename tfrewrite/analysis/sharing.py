@@ -45,7 +45,12 @@ def _regroups(fetch: Fetch, other: Fetch) -> bool:
     """
     if not _fed(*fetch.roots) & _fed(*other.roots):
         return False
-    return any(_sums_a_list(node) and _fed(node) for node in beneath(*fetch.roots))
+    return sums_what_is_fed(*fetch.roots)
+
+
+def sums_what_is_fed(*roots: Node) -> bool:
+    """Whether a list with something fed in it is summed, in an order that shapes may change."""
+    return any(_sums_a_list(node) and _fed(node) for node in beneath(*roots))
 
 
 def _sums_a_list(node: Node) -> bool:

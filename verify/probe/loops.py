@@ -22,12 +22,12 @@ class Loops(object):
     # What the marks call.
 
     def steps(self, iterable, loop):
-        if self.is_tracing():
+        if self.is_tracing() or _in_a_pipeline():
             return iterable
         return _Turns(self, iter(iterable), loop)
 
     def go(self, condition, loop):
-        if self.is_tracing():
+        if self.is_tracing() or _in_a_pipeline():
             return condition
         began = time.time()
         entry = self._entry(loop, _depth(3))
@@ -121,6 +121,14 @@ class Loops(object):
         while parent and parent != entry.loop:
             parent = self._parents.get(parent, 0)
         return bool(parent)
+
+
+def _in_a_pipeline():
+    """Whether a thread that Python did not start runs this: TensorFlow's, for a pipeline.
+
+    Loops that make an element there run beside the steps, and a step is none of their turns.
+    """
+    return isinstance(threading.current_thread(), threading._DummyThread)
 
 
 class CountedLoops(Loops):

@@ -1,0 +1,258 @@
+"""What changes when batches come from a pipeline and not from a feed: the bits, and the time.
+
+    PYTHON benchmarks/measure_feeds.py graphs [GRAPHS FIRST_SEED]|steps|speed [known]
+
+`docs/measurements.md` says what came out. Runs in TensorFlow 1.15 and in 2.x.
+"""
+
+import itertools
+import random
+import sys
+import time
+from collections import Counter
+
+import measure_merge as merge
+import numpy as np
+import tensorflow.compat.v1 as tf
+from measure_merge import VERSION, Sources, State, grow, same_bits, session
+
+
+class Piped:
+    """Stands in for `tf.placeholder`: each call gives a tensor with a default from one iterator."""
+
+    def __init__(self, shapes, dtype=tf.float32):
+        shapes = [tf.TensorShape(shape) for shape in shapes]
+        dtypes = tuple(dtype for _ in shapes)
+        known = "known" in sys.argv
+        told = shapes if known else [tf.TensorShape(None) for _ in shapes]
+        self.iterator = tf.data.Iterator.from_structure(dtypes, tuple(told))
+        self.left = list(self.iterator.get_next())
+        self.shapes = shapes
+        self.dtypes = dtypes
+
+    def __call__(self, _, shape=None, name=None):
+        if "known" in sys.argv:
+            return tf.placeholder_with_default(self.left.pop(0), shape, name=name)
+        made = tf.placeholder_with_default(self.left.pop(0), None, name=name)
+        made.set_shape(shape)
+        return made
+
+    def start(self, values):
+        """An op that makes the pipeline give some tuples of arrays."""
+        data = tf.data.Dataset.from_generator(lambda: iter(values), self.dtypes, tuple(self.shapes))
+        return self.iterator.make_initializer(data.prefetch(1))
+
+
+def built(piped, make):
+    """What `make` builds, with placeholders that are fed or have a default."""
+    if piped is None:
+        return make()
+    real, tf.placeholder = tf.placeholder, piped
+    try:
+        return make()
+    finally:
+        tf.placeholder = real
+
+
+def one_graph(trial, dynamic, with_pipeline):
+    """The ends of a random graph, its gradients by the variables, and the kinds of its ops."""
+    pick, rng = random.Random(trial), np.random.RandomState(trial)  # noqa: S311
+    rows, columns = pick.choice([(8, 16), (5, 7), (64, 96)])
+    with tf.Graph().as_default():
+        shape = [None if dynamic else rows, columns]
+        piped = Piped([shape] * 3) if with_pipeline else None
+
+        def make():
+            sources = Sources.__new__(Sources)
+            sources.x, sources.p, sources.labels = (
+                tf.placeholder(tf.float32, shape) for _ in range(3)
+            )
+            weights = rng.uniform(-0.5, 0.5, [columns, columns]).astype(np.float32)
+            sources.w = tf.Variable(weights)
+            sources.b = tf.Variable(rng.uniform(0.1, 0.5, [columns]).astype(np.float32))
+            tensors = grow(sources, pick)
+            end = pick.choice(tensors[3:])
+            if pick.random() < 0.5:
+                end = tf.reduce_mean(tf.square(end))
+            gradients = [
+                one for one in tf.gradients(end, [sources.w, sources.b]) if one is not None
+            ]
+            return sources, [end, *gradients]
+
+        sources, ends = built(piped, make)
+        values = (
+            rng.uniform(0.5, 1.5, [rows, columns]).astype(np.float32),
+            rng.uniform(0.5, 1.5, [rows, columns]).astype(np.float32),
+            np.eye(columns, dtype=np.float32)[rng.randint(0, columns, rows)],
+        )
+        start = piped.start([values] * (len(ends) + 1)) if piped else tf.no_op()
+        names = (sources.x, sources.p, sources.labels)
+        sums = any(
+            op.type in ("AddN", "AccumulateNV2") and len(op.inputs) > 2
+            for op in tf.get_default_graph().get_operations()
+        )
+        with session() as sess:
+            sess.run(tf.global_variables_initializer())
+            sess.run(start)
+            feed = {} if piped else dict(zip(names, values))  # noqa: B905
+            found = [sess.run(end, feed) for end in ends]
+            found += sess.run(ends, feed)
+        return found, sums
+
+
+def graphs(trials=600, start=0):
+    table, examples = Counter(), []
+    for trial, dynamic in itertools.product(range(start, start + trials), (False, True)):
+        try:
+            fed, sums = one_graph(trial, dynamic, with_pipeline=False)
+        except ValueError:
+            continue  # a shape that has to be known
+        piped, _ = one_graph(trial, dynamic, with_pipeline=True)
+        equal = all(map(same_bits, fed, piped))
+        table["sums of three or more" if sums else "no such sum", dynamic, equal] += 1
+        if not equal:
+            examples.append((trial, dynamic, sums))
+    print(f"\n### Random graphs and gradients, fed and piped (TensorFlow {VERSION})\n")
+    for key in sorted(table):
+        print(key, table[key])
+    print("different:", examples[:30])
+
+
+def steps(count=10):
+    losses = dict(merge.LOSSES, **merge.FORMULAS)
+    kinds = ("linear", "cnn", "mlp relu", "mlp tanh", "mlp elu", "mlp sigmoid")
+    total = Counter()
+    for kind, name, resource, static in itertools.product(
+        kinds, sorted(losses), (False, True), (False, True)
+    ):
+        results = []
+        for with_pipeline in (False, True):
+            with tf.Graph().as_default():
+                tf.set_random_seed(1)
+                batch = 32 if static else None
+                piped = Piped([[batch, 64], [batch, 10]]) if with_pipeline else None
+
+                def make(batch=batch, kind=kind, resource=resource, name=name):
+                    x = tf.placeholder(tf.float32, [batch, 64])
+                    y = tf.placeholder(tf.float32, [batch, 10])
+                    loss = losses[name](y, merge.model(kind, x, resource))
+                    return x, y, loss, tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+                x, y, loss, train = built(piped, make)
+                state, rng = State(), np.random.RandomState(0)
+                values = [
+                    (rng.normal(size=[32, 64]), np.eye(10)[rng.randint(0, 10, 32)])
+                    for _ in range(count)
+                ]
+                start = piped.start(values) if piped else tf.no_op()
+                with session() as sess:
+                    sess.run(tf.global_variables_initializer())
+                    if results:
+                        state.set(sess, results[0][0])
+                    first = state.get(sess)
+                    sess.run(start)
+                    found = []
+                    for value in values:
+                        feed = {} if piped else dict(zip((x, y), value))  # noqa: B905
+                        found.append(sess.run([loss, train], feed)[0])
+                        found += state.get(sess)
+                results.append((first, found))
+        equal = all(map(same_bits, results[0][1], results[1][1]))
+        total[equal] += 1
+        if not equal:
+            print("different:", kind, name, resource, static)
+    print(f"\n### Training steps, fed and piped (TensorFlow {VERSION})\n")
+    print(f"{total[True]} configurations the same, {total[False]} different")
+    sys.stdout.flush()
+
+
+# ---- time --------------------------------------------------------------------------------------
+
+ROWS, BATCH = 6000, 100
+
+
+def batches_of(kind, rng):
+    width = 784 * (8 if kind == "large slices" else 1)
+    images = rng.rand(ROWS, width).astype(np.float32)
+    labels = np.eye(10, dtype=np.float32)[rng.randint(10, size=ROWS)]
+
+    def batch(i):
+        part = slice(i * BATCH, (i + 1) * BATCH)
+        if kind == "drawn rows":
+            part = rng.randint(ROWS, size=BATCH)
+        if kind == "prepared row by row":
+            rows = [np.roll(one.reshape(28, 28), i % 5, 1).ravel() for one in images[part]]
+            return np.array(rows), labels[part]
+        if kind == "waits for 4 ms":
+            time.sleep(0.004)
+        return images[part], labels[part]
+
+    return width, batch
+
+
+def epochs(kind, hidden, with_pipeline):
+    """One epoch for each element that is asked for."""
+    with tf.Graph().as_default():
+        width, batch = batches_of(kind, np.random.RandomState(0))
+        shapes = [[None, width], [None, 10]]
+        piped = Piped(shapes) if with_pipeline else None
+
+        def make():
+            x, y = (tf.placeholder(tf.float32, shape) for shape in shapes)
+            h, columns = x, width
+            for size in [hidden, hidden] if hidden else []:
+                h = tf.nn.relu(tf.matmul(h, tf.Variable(tf.random_normal([columns, size]) * 0.05)))
+                columns = size
+            logits = tf.matmul(h, tf.Variable(tf.random_normal([columns, 10]) * 0.05))
+            loss = tf.reduce_mean(
+                tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=logits)
+            )
+            return x, y, [tf.train.GradientDescentOptimizer(0.1).minimize(loss), loss]
+
+        x, y, fetches = built(piped, make)
+        if piped is not None:
+
+            def made():
+                for i in range(ROWS // BATCH):
+                    yield batch(i)
+
+            data = tf.data.Dataset.from_generator(made, piped.dtypes, tuple(piped.shapes))
+            start = piped.iterator.make_initializer(data.prefetch(1))
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            while True:
+                if piped is not None:
+                    sess.run(start)
+                for i in range(ROWS // BATCH):
+                    if piped is not None:
+                        sess.run(fetches)
+                    else:
+                        images, labels = batch(i)
+                        sess.run(fetches, {x: images, y: labels})
+                yield
+
+
+def speed(rounds=9):
+    print(f"\n### Time of a step, fed and piped (TensorFlow {VERSION})\n")
+    print("| batch | model | fed, ms | piped, ms | times as fast |\n|---|---|---|---|---|")
+    kinds = "slices|large slices|drawn rows|prepared row by row|waits for 4 ms".split("|")
+    for kind, hidden in itertools.product(kinds, (0, 256)):
+        ways = [epochs(kind, hidden, with_pipeline) for with_pipeline in (False, True)]
+        times = ([], [])
+        for turn in range(rounds + 2):
+            for way, taken in zip(ways, times):  # noqa: B905
+                began = time.perf_counter()
+                next(way)
+                if turn > 1:
+                    taken.append((time.perf_counter() - began) / (ROWS // BATCH) * 1e3)
+        fed, piped = times
+        ratio = np.median([a / b for a, b in zip(fed, piped)])  # noqa: B905
+        model = f"{hidden} wide" if hidden else "linear"
+        row = f"{np.median(fed):.2f} | {np.median(piped):.2f} | {ratio:.2f}"
+        print(f"| {kind} | {model} | {row} |")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    command = {"graphs": graphs, "steps": steps, "speed": speed}[sys.argv[1]]
+    command(*(int(argument) for argument in sys.argv[2:] if argument != "known"))

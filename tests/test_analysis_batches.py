@@ -1,0 +1,58 @@
+"""What batches are made of, what is data, and which fetches need a placeholder; traps first."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from analysis_helpers import facts, with_graph
+from tfrewrite.analysis.surely_run import surely_beneath
+
+ARRAYS = "import numpy as np\nimport random\nX = np.zeros([9, 4])\n"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "zip([1], [2])\nhere = jobs",
+        "iter([1])\nhere = jobs",
+        "(k for k in [1])\nhere = jobs",
+        "open('a')\nhere = jobs",
+        "unknown()\nhere = jobs",
+        "map(int, '12')\nhere = jobs",
+    ],
+)
+def test_what_may_be_used_up(value: str) -> None:
+    found = facts(f"{ARRAYS}jobs = {value}\n")
+    name = found.source.tree.body[-1]
+    assert isinstance(name, ast.Assign)
+    assert not found.data_values.reiterable(name.value)
+
+
+@pytest.mark.parametrize("value", ["[1, 2]", "range(3)", "np.arange(3)", "X + 1", "X[2:]", "X"])
+def test_what_gives_the_same_again(value: str) -> None:
+    found = facts(f"{ARRAYS}jobs = {value}\nhere = jobs\n")
+    name = found.source.tree.body[-1]
+    assert isinstance(name, ast.Assign)
+    assert found.data_values.reiterable(name.value)
+
+
+@pytest.mark.parametrize(
+    ("fetch", "needs"),
+    [
+        ("tf.shape(x)", False),
+        ("w", False),
+        ("loss if w is None else w", False),
+        ("loss if w is None else x", True),
+        ("[w, x]", True),
+        ("tf.reduce_mean(x)", True),
+        ("unknown", False),
+    ],
+)
+def test_which_fetches_need_a_placeholder(fetch: str, *, needs: bool) -> None:
+    found = with_graph(f"here = {fetch}\nthere = x\n")
+    first, second = found.source.tree.body[-2:]
+    assert isinstance(first, ast.Assign) and isinstance(second, ast.Assign)
+    fetched, wanted = found.graph.trace(first.value), found.graph.trace(second.value)
+    assert surely_beneath(fetched, wanted) is needs

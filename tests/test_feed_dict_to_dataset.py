@@ -1,0 +1,1239 @@
+"""TFR102: what is left alone and refused first, then what is rewritten."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rulebench import Case, bench, leaves_alone, offers, refuses, rewrites
+from tfrewrite.codemods.feed_dict_to_dataset import FeedDictToDataset
+
+_HEAD = """
+import numpy as np
+import random
+import tensorflow as tf
+"""
+_DATA = """
+X = np.zeros([1000, 4])
+Y = np.zeros([1000, 1])
+"""
+_GRAPH = """
+x = tf.placeholder(tf.float32, [None, 4])
+y = tf.placeholder(tf.float32, [None, 1])
+w = tf.Variable(tf.zeros([4, 1]))
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+sess = tf.Session()
+"""
+_GRAPH_AFTER = """
+batch_iterator = tf.data.Iterator.from_structure((tf.float32, tf.float32))
+next_x, next_y = batch_iterator.get_next()
+x = tf.placeholder_with_default(next_x, None)
+x.set_shape([None, 4])
+y = tf.placeholder_with_default(next_y, None)
+y.set_shape([None, 1])
+w = tf.Variable(tf.zeros([4, 1]))
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+sess = tf.Session()
+"""
+_START = """
+start_batches = batch_iterator.make_initializer(
+    tf.data.Dataset.from_generator(
+        batches, (x.dtype, y.dtype), (x.shape, y.shape)
+    ).prefetch(1)
+)
+"""
+_LOOP = """
+for i in range(100):
+    bx = X[i * 10:i * 10 + 10]
+    by = Y[i * 10:i * 10 + 10]
+    sess.run(train, feed_dict={x: bx, y: by})
+"""
+
+
+def script(loop: str = _LOOP, *, data: str = _DATA, graph: str = _GRAPH, head: str = "") -> str:
+    """A script with arrays, a graph and a loop."""
+    return "".join(textwrap.dedent(part).lstrip("\n") for part in (_HEAD, head, data, graph, loop))
+
+
+def after(loop: str, *, data: str = _DATA, graph: str = _GRAPH_AFTER, head: str = "") -> str:
+    return script(loop, data=data, graph=graph, head=head)
+
+
+_MNIST = "from tensorflow.examples.tutorials.mnist import input_data\n"
+_READ = "mnist = input_data.read_data_sets('/tmp/data', one_hot=True)\n"
+
+
+test_left_alone = bench(
+    FeedDictToDataset,
+    leaves_alone(
+        "the whole data in each turn",
+        script("for i in range(9):\n    sess.run(train, {x: X, y: Y})\n"),
+    ),
+    leaves_alone("no loop", script("sess.run(train, {x: X[:10], y: Y[:10]})\n")),
+    leaves_alone(
+        "only a rate that decays",
+        script(
+            """
+            for i in range(9):
+                rate = 0.1 / (i + 1)
+                sess.run(train, {x: X, y: Y, lr: rate})
+            """,
+            graph=_GRAPH + "lr = tf.placeholder(tf.float32, [])\n",
+        ),
+    ),
+    leaves_alone(
+        "a placeholder that has a default",
+        after("for i in range(9):\n    sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})\n"),
+    ),
+    leaves_alone(
+        "a run under an if only",
+        script(
+            "for i in range(9):\n"
+            "    if i % 2 == 0:\n"
+            "        sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})\n"
+        ),
+    ),
+)
+
+
+def refused(name: str, loop: str, reason: str, **parts: str) -> Case:
+    return refuses(name, script(loop, **parts), reason=reason)
+
+
+test_refused = bench(
+    FeedDictToDataset,
+    refused(
+        "all of the batch depends on a result",
+        """
+        chosen = X[:10]
+        for i in range(9):
+            chosen = sess.run(x, {x: chosen})
+        """,
+        "depends-on-loop",
+    ),
+    refused(
+        "a counter that goes on from turn to turn",
+        """
+        start = 0
+        for i in range(9):
+            bx = X[start:start + 10]
+            by = Y[start:start + 10]
+            sess.run(train, {x: bx, y: by})
+            start = start + 10
+        """,
+        "depends-on-loop",
+    ),
+    refused(
+        "a while loop",
+        """
+        i = 0
+        while i < 9:
+            bx, by = X[i:i + 9], Y[i:i + 9]
+            sess.run(train, {x: bx, y: by})
+            i += 1
+        """,
+        "loop-not-counted",
+    ),
+    refused(
+        "a continue before the run",
+        """
+        for i in range(9):
+            bx, by = X[i:i + 9], Y[i:i + 9]
+            if i == 3:
+                continue
+            sess.run(train, {x: bx, y: by})
+        """,
+        "not-each-turn",
+    ),
+    refused(
+        "the run is part of a conditional expression",
+        """
+        for i in range(9):
+            bx, by = X[i:i + 9], Y[i:i + 9]
+            l = sess.run(train, {x: bx, y: by}) if i else None
+        """,
+        "not-each-turn",
+    ),
+    refused(
+        "the batch is printed",
+        """
+        for i in range(9):
+            bx, by = X[i:i + 9], Y[i:i + 9]
+            sess.run(train, {x: bx, y: by})
+            print(bx)
+        """,
+        "batch-used",
+    ),
+    refused(
+        "two runs with one batch",
+        """
+        for i in range(9):
+            bx, by = X[i:i + 9], Y[i:i + 9]
+            sess.run(train, {x: bx, y: by})
+            print(i)
+            print(sess.run(loss, {x: bx, y: by}))
+        """,
+        "batch-used",
+    ),
+    refused(
+        "the batch is used after the loop",
+        """
+        for i in range(9):
+            bx, by = X[i:i + 9], Y[i:i + 9]
+            sess.run(train, {x: bx, y: by})
+        print(bx)
+        """,
+        "batch-used",
+    ),
+    refused(
+        "a dict that two runs use",
+        """
+        for i in range(9):
+            feed = {x: X[i:i + 9], y: Y[i:i + 9]}
+            sess.run(train, feed)
+            print(sess.run(loss, feed))
+        """,
+        "batch-used",
+    ),
+    refused(
+        "the batch is deleted",
+        """
+        for i in range(9):
+            bx = X[i:i + 9]
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+            del bx
+        """,
+        "batch-used",
+    ),
+    refused(
+        "a run that fails because it is not fed",
+        """
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        try:
+            sess.run(loss, {x: X})
+        except tf.errors.InvalidArgumentError:
+            print('not fed')
+        """,
+        "run-without-feed",
+    ),
+    refused(
+        "the array is changed in the loop",
+        """
+        for i in range(9):
+            l = sess.run([train, loss], {x: X[i:i + 9], y: Y[i:i + 9]})
+            X[i] = l[1]
+        """,
+        "source-changes",
+    ),
+    refused(
+        "the array is changed under another name",
+        """
+        Z = X
+        for i in range(9):
+            l = sess.run([train, loss], {x: X[i:i + 9], y: Y[i:i + 9]})
+            Z[i] = l[1]
+        """,
+        "source-changes",
+    ),
+    refused(
+        "the array is bound anew in the loop",
+        """
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: X[i:i + 9, :1]})
+            X = X + 1
+        """,
+        "depends-on-loop",
+    ),
+    refused(
+        "a function that the loop calls changes the array",
+        """
+        def spoil():
+            X[0] = 7
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+            spoil()
+        """,
+        "source-changes",
+    ),
+    refused(
+        "an unknown call in the loop",
+        """
+        import tools
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+            tools.report(i)
+        """,
+        "call-between",
+    ),
+    refused(
+        "the loop draws as well",
+        """
+        for i in range(9):
+            idx = np.random.randint(0, 1000, 10)
+            sess.run(train, {x: X[idx], y: Y[idx]})
+            print(np.random.rand())
+        """,
+        "shared-stream",
+    ),
+    refused(
+        "a function that the loop calls draws as well",
+        """
+        def noise():
+            return np.random.rand()
+        for i in range(9):
+            idx = np.random.randint(0, 1000, 10)
+            sess.run(train, {x: X[idx], y: Y[idx]})
+            print(noise())
+        """,
+        "shared-stream",
+    ),
+    refused(
+        "a stream that would be read too far",
+        """
+        for i in range(9):
+            idx = np.random.randint(0, 1000, 10)
+            l = sess.run([train, loss], {x: X[idx], y: Y[idx]})
+            if l[1] < 0.1:
+                break
+        """,
+        "left-early",
+    ),
+    refused(
+        "a stream, and Python in the graph",
+        """
+        z = tf.py_func(np.random.rand, [], tf.float64)
+        for i in range(9):
+            idx = np.random.randint(0, 1000, 10)
+            sess.run(train, {x: X[idx], y: Y[idx]})
+        """,
+        "shared-stream",
+    ),
+    refused(
+        "a stream of the file's own that the loop uses",
+        """
+        rng = np.random.RandomState(3)
+        for i in range(9):
+            idx = rng.randint(0, 1000, 10)
+            sess.run(train, {x: X[idx], y: Y[idx]})
+            print(rng)
+        """,
+        "shared-state",
+    ),
+    refused(
+        "a stream of the file's own by two names",
+        """
+        rng = np.random.RandomState(3)
+        other = rng
+        for i in range(9):
+            idx = rng.randint(0, 1000, 10)
+            sess.run(train, {x: X[idx], y: Y[idx]})
+            print(other)
+        """,
+        "shared-state",
+    ),
+    refused(
+        "the loop looks at the data set",
+        """
+        for i in range(9):
+            bx, by = mnist.train.next_batch(10)
+            sess.run(train, {x: bx, y: by})
+            print(mnist.train.images[0])
+        """,
+        "shared-state",
+        head=_MNIST,
+        data=_READ,
+    ),
+    refused(
+        "another object's next_batch",
+        """
+        import reader
+        data = reader.Reader()
+        for i in range(9):
+            bx, by = data.next_batch(10)
+            sess.run(train, {x: bx, y: by})
+        """,
+        "batch-code-not-seen",
+    ),
+    refused(
+        "it prints for each batch",
+        """
+        def make(i):
+            print(i)
+            return X[i:i + 9], Y[i:i + 9]
+        for i in range(9):
+            bx, by = make(i)
+            sess.run(train, {x: bx, y: by})
+        """,
+        "batch-code-not-seen",
+    ),
+    refused(
+        "it changes the arrays",
+        """
+        def make(i):
+            X[i] = 0
+            return X[i:i + 9], Y[i:i + 9]
+        for i in range(9):
+            bx, by = make(i)
+            sess.run(train, {x: bx, y: by})
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "it changes a part of an array in place",
+        """
+        for i in range(9):
+            bx = X[i:i + 9]
+            bx -= 1
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "it shuffles the arrays",
+        """
+        for i in range(9):
+            bx = X[i:i + 9]
+            np.random.shuffle(bx)
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+        """,
+        "batch-used",
+    ),
+    refused(
+        "an object that takes no part in this file",
+        """
+        import data
+        for i in range(9):
+            sess.run(train, {x: data.X[i:i + 9], y: data.Y[i:i + 9]})
+        """,
+        "batch-code-not-seen",
+    ),
+    refused(
+        "the loop goes over a generator",
+        """
+        def pairs():
+            for i in range(9):
+                yield X[i:i + 9], Y[i:i + 9]
+        for bx, by in pairs():
+            sess.run(train, {x: bx, y: by})
+        """,
+        "source-consumed",
+    ),
+    refused(
+        "the loop goes over what is used up",
+        """
+        pairs = zip(range(0, 90, 9), range(9, 99, 9))
+        for a, b in pairs:
+            sess.run(train, {x: X[a:b], y: Y[a:b]})
+        """,
+        "source-consumed",
+    ),
+    refused(
+        "the loop goes over a draw",
+        """
+        for a in np.random.permutation(90):
+            sess.run(train, {x: X[a:a + 9], y: Y[a:a + 9]})
+        """,
+        "source-consumed",
+    ),
+    refused(
+        "an exception is caught",
+        """
+        try:
+            for i in range(9):
+                sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        except ValueError:
+            print('no')
+        """,
+        "inside-try",
+    ),
+    refused(
+        "a session with hooks",
+        "for i in range(9):\n    sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})\n",
+        "hooked-session",
+        graph=_GRAPH.replace("tf.Session()", "tf.train.MonitoredSession()"),
+    ),
+    refused(
+        "a session of another process",
+        "for i in range(9):\n    sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})\n",
+        "distributed",
+        graph=_GRAPH.replace("tf.Session()", "tf.Session('grpc://a')"),
+    ),
+    refused(
+        "run options",
+        """
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]}, options=tf.RunOptions())
+        """,
+        "run-options",
+    ),
+    refused(
+        "the fetch does not need the batch",
+        "for i in range(9):\n    sess.run(w, {x: X[i:i + 9], y: Y[i:i + 9]})\n",
+        "fetch-not-seen",
+    ),
+    refused(
+        "the fetch needs only its shape",
+        "s = tf.shape(x)\nfor i in range(9):\n    sess.run(s, {x: X[i:i + 9], y: Y[i:i + 9]})\n",
+        "fetch-not-seen",
+    ),
+    refused(
+        "the fetch needs it in some turns",
+        """
+        fetch = loss if len(X) > 3 else w
+        for i in range(9):
+            sess.run(fetch, {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "fetch-not-seen",
+    ),
+    refused(
+        "a tensor on the way is fed as well",
+        """
+        hidden = tf.matmul(x, w)
+        out = tf.nn.relu(hidden)
+        for i in range(9):
+            sess.run(out, {x: X[i:i + 9], hidden: Y})
+        """,
+        "fetch-not-seen",
+    ),
+    refused(
+        "the graph leaves the program",
+        """
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        tf.saved_model.simple_save(sess, 'out', {'x': x}, {'w': w})
+        """,
+        "graph-exported",
+    ),
+    refused(
+        "the graph is closed",
+        """
+        sess.graph.finalize()
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "graph-finalized",
+    ),
+    refused(
+        "ops are counted",
+        """
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        print(len(sess.graph.get_operations()))
+        """,
+        "graph-read",
+    ),
+    refused(
+        "a placeholder is fed by TensorFlow's name for it",
+        """
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        print(sess.run(loss, {'Placeholder:0': X, 'Placeholder_1:0': Y}))
+        """,
+        "graph-read",
+    ),
+    refused(
+        "the kind of its op is read",
+        """
+        print(x.op.type)
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "graph-read",
+    ),
+    refused(
+        "a placeholder on a device",
+        _LOOP,
+        "placeholder-scope",
+        graph="with tf.device('/gpu:0'):\n" + textwrap.indent(_GRAPH.strip("\n"), "    ") + "\n",
+    ),
+    refused(
+        "a placeholder of text",
+        """
+        z = tf.placeholder(tf.string, [None])
+        n = tf.strings.length(z)
+        words = ['a', 'b', 'c']
+        for i in range(3):
+            sess.run(n, {z: words[i:i + 1]})
+        """,
+        "placeholder-unclear",
+    ),
+    refused(
+        "placeholders made by another function",
+        """
+        def inputs():
+            a = tf.placeholder(tf.float32, [None, 4])
+            return a
+        a = inputs()
+        s = tf.reduce_sum(a)
+        for i in range(3):
+            sess.run(s, {a: X[i:i + 9]})
+        """,
+        "placeholder-elsewhere",
+    ),
+    refused(
+        "a shape that is known only later",
+        _LOOP,
+        "placeholder-unclear",
+        graph=_GRAPH.replace("y = tf.", "n = 1\ny = tf.").replace("[None, 1]", "[None, n]"),
+    ),
+    refused(
+        "threads",
+        _LOOP,
+        "dynamic-code",
+        head="import threading\n",
+    ),
+    refused(
+        "a loop whose name it also goes over",
+        """
+        i = [0, 10]
+        for i in i:
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "source-consumed",
+    ),
+    refuses(
+        "a function that is called in a loop",
+        script(
+            """
+            def epoch():
+                for i in range(9):
+                    sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+            for e in range(3):
+                epoch()
+            """
+        ),
+        reason="called-in-loop",
+        shapes=("crlf", "tabs"),
+    ),
+    refuses(
+        "a name that other functions see",
+        script(
+            """
+            def fit():
+                global bx
+                for i in range(9):
+                    bx = X[i:i + 9]
+                    sess.run(train, {x: bx, y: Y[i:i + 9]})
+            fit()
+            """
+        ),
+        reason="batch-used",
+        shapes=("crlf", "tabs"),
+    ),
+    refuses(
+        "a generator",
+        script(
+            """
+            def fit():
+                for i in range(9):
+                    sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+                    yield i
+            for i in fit():
+                X[i] = 0
+            """
+        ),
+        reason="not-each-turn",
+        shapes=("crlf", "tabs"),
+    ),
+)
+
+
+def becomes(
+    name: str, loop: str, rewritten: str, refused: tuple[str, ...] = (), **parts: str
+) -> Case:
+    shapes = ("main", "crlf", "tabs", "function")
+    return rewrites(
+        name,
+        script(loop, **parts),
+        after(rewritten, **parts),
+        contract="exact",
+        refused=refused,
+        shapes=shapes,
+    )
+
+
+def pipeline(generator: str, loop: str, *, start: str = _START) -> str:
+    """What stands where the loop stood: a generator, the pipeline, and what is left of it."""
+    parts = (generator, start, "sess.run(start_batches)\n", loop)
+    return "".join(textwrap.dedent(part).lstrip("\n") for part in parts)
+
+
+test_rewritten = bench(
+    FeedDictToDataset,
+    becomes(
+        "slices",
+        _LOOP,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    bx = X[i * 10:i * 10 + 10]
+                    by = Y[i * 10:i * 10 + 10]
+                    yield bx, by
+            """,
+            """
+            for i in range(100):
+                sess.run(train)
+            """,
+        ),
+    ),
+    becomes(
+        "slices in the dict, beside a rate",
+        """
+        for i in range(100):
+            l = sess.run([train, loss], {x: X[i:i + 9], y: Y[i:i + 9], keep: 0.5})[1]
+            print(i, l)
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    yield X[i:i + 9], Y[i:i + 9]
+            """,
+            """
+            for i in range(100):
+                l = sess.run([train, loss], {keep: 0.5})[1]
+                print(i, l)
+            """,
+        ),
+        data=_DATA + "keep = tf.placeholder(tf.float32)\n",
+    ),
+    becomes(
+        "an offset that the loop prints",
+        """
+        for i in range(100):
+            start = i * 10
+            _, l = sess.run([train, loss], feed_dict={x: X[start:start + 9], y: Y[start:start + 9]})
+            print(start, l)
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    start = i * 10
+                    yield X[start:start + 9], Y[start:start + 9]
+            """,
+            """
+            for i in range(100):
+                start = i * 10
+                _, l = sess.run([train, loss])
+                print(start, l)
+            """,
+        ),
+    ),
+    becomes(
+        "an order that is drawn anew for each turn",
+        """
+        for i in range(100):
+            idx = np.random.randint(0, 1000, 10)
+            sess.run(train, {x: X[idx], y: Y[idx]})
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    idx = np.random.randint(0, 1000, 10)
+                    yield X[idx], Y[idx]
+            """,
+            """
+            for i in range(100):
+                sess.run(train)
+            """,
+        ),
+    ),
+    becomes(
+        "a loop that is left early, and leaves nothing behind",
+        """
+        for i in range(100):
+            l = sess.run([train, loss], {x: X[i:i + 9], y: Y[i:i + 9]})
+            if l[1] < 0.1:
+                break
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    yield X[i:i + 9], Y[i:i + 9]
+            """,
+            """
+            for i in range(100):
+                l = sess.run([train, loss])
+                if l[1] < 0.1:
+                    break
+            """,
+        ),
+    ),
+    becomes(
+        "a function of the file that works on each row",
+        """
+        def prepared(rows):
+            out = []
+            for row in rows:
+                out.append(np.roll(row, 1) * 2.0)
+            return np.array(out)
+        for i in range(100):
+            bx = prepared(X[i:i + 9])
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+        """,
+        """
+        def prepared(rows):
+            out = []
+            for row in rows:
+                out.append(np.roll(row, 1) * 2.0)
+            return np.array(out)
+        def batches():
+            for i in range(100):
+                bx = prepared(X[i:i + 9])
+                yield bx, Y[i:i + 9]
+        start_batches = batch_iterator.make_initializer(
+            tf.data.Dataset.from_generator(
+                batches, (x.dtype, y.dtype), (x.shape, y.shape)
+            ).prefetch(1)
+        )
+        sess.run(start_batches)
+        for i in range(100):
+            sess.run(train)
+        """,
+    ),
+    becomes(
+        "a loop that builds the batch row by row",
+        """
+        for i in range(100):
+            bx = []
+            for j in range(9):
+                bx.append(X[i * 9 + j])
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    bx = []
+                    for j in range(9):
+                        bx.append(X[i * 9 + j])
+                    yield bx, Y[i:i + 9]
+            """,
+            """
+            for i in range(100):
+                sess.run(train)
+            """,
+        ),
+    ),
+    becomes(
+        "next_batch of the tutorials' data set",
+        """
+        for i in range(100):
+            bx, by = mnist.train.next_batch(10)
+            sess.run(train, {x: bx, y: by})
+        print(sess.run(loss, {x: mnist.test.images, y: mnist.test.labels}))
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    bx, by = mnist.train.next_batch(10)
+                    yield bx, by
+            """,
+            """
+            for i in range(100):
+                sess.run(train)
+            print(sess.run(loss, {x: mnist.test.images, y: mnist.test.labels}))
+            """,
+        ),
+        head=_MNIST,
+        data=_READ,
+    ),
+    becomes(
+        "both halves of one value",
+        """
+        for i in range(100):
+            batch = mnist.train.next_batch(10)
+            sess.run(train, {x: batch[0], y: batch[1]})
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    batch = mnist.train.next_batch(10)
+                    yield batch[0], batch[1]
+            """,
+            """
+            for i in range(100):
+                sess.run(train)
+            """,
+        ),
+        head=_MNIST,
+        data=_READ,
+    ),
+    becomes(
+        "a dict with a name",
+        """
+        for i in range(100):
+            feed = {x: X[i:i + 9], y: Y[i:i + 9]}
+            sess.run(train, feed_dict=feed)
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    yield X[i:i + 9], Y[i:i + 9]
+            """,
+            """
+            for i in range(100):
+                sess.run(train)
+            """,
+        ),
+    ),
+    becomes(
+        "a report on the same batch now and then",
+        """
+        for i in range(100):
+            bx, by = X[i:i + 9], Y[i:i + 9]
+            sess.run(train, {x: bx, y: by})
+            if i % 10 == 0:
+                print(sess.run(loss, {x: bx, y: by}))
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    bx, by = X[i:i + 9], Y[i:i + 9]
+                    yield bx, by
+            """,
+            """
+            for i in range(100):
+                bx, by = sess.run([train, x, y])[1:]
+                if i % 10 == 0:
+                    print(sess.run(loss, {x: bx, y: by}))
+            """,
+        ),
+    ),
+    becomes(
+        "a report on the same batch, beside results",
+        """
+        for i in range(100):
+            bx, by = X[i:i + 9], Y[i:i + 9]
+            _, l = sess.run([train, loss], feed_dict={x: bx, y: by})
+            if i % 10 == 0:
+                print(l, sess.run(loss, {x: bx, y: by}))
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    bx, by = X[i:i + 9], Y[i:i + 9]
+                    yield bx, by
+            """,
+            """
+            for i in range(100):
+                _, l, bx, by = sess.run([train, loss, x, y])
+                if i % 10 == 0:
+                    print(l, sess.run(loss, {x: bx, y: by}))
+            """,
+        ),
+    ),
+    becomes(
+        "state beside the batch",
+        """
+        state = np.zeros([4])
+        for i in range(100):
+            _, state = sess.run([train, s], {x: X[i:i + 9], y: Y[i:i + 9], s: state})
+        """,
+        """
+        state = np.zeros([4])
+        def batches():
+            for i in range(100):
+                yield X[i:i + 9], Y[i:i + 9]
+        start_batches = batch_iterator.make_initializer(
+            tf.data.Dataset.from_generator(
+                batches, (x.dtype, y.dtype), (x.shape, y.shape)
+            ).prefetch(1)
+        )
+        sess.run(start_batches)
+        for i in range(100):
+            _, state = sess.run([train, s], {s: state})
+        """,
+        data=_DATA + "s = tf.placeholder(tf.float32, [4])\n",
+        refused=("depends-on-loop",),
+    ),
+    becomes(
+        "epochs, with an order for each",
+        """
+        for epoch in range(3):
+            order = np.random.permutation(1000)
+            total = 0.0
+            for i in range(100):
+                chosen = order[i * 10:(i + 1) * 10]
+                _, l = sess.run([train, loss], feed_dict={x: X[chosen], y: Y[chosen]})
+                total += l
+            print(epoch, total, sess.run(loss, {x: X, y: Y}))
+        """,
+        """
+        def batches():
+            for i in range(100):
+                chosen = order[i * 10:(i + 1) * 10]
+                yield X[chosen], Y[chosen]
+        start_batches = batch_iterator.make_initializer(
+            tf.data.Dataset.from_generator(
+                batches, (x.dtype, y.dtype), (x.shape, y.shape)
+            ).prefetch(1)
+        )
+        for epoch in range(3):
+            order = np.random.permutation(1000)
+            total = 0.0
+            sess.run(start_batches)
+            for i in range(100):
+                _, l = sess.run([train, loss])
+                total += l
+            print(epoch, total, sess.run(loss, {x: X, y: Y}))
+        """,
+    ),
+    becomes(
+        "samples one by one",
+        """
+        for a, b in zip(X, Y):
+            sess.run(train, {x: [a], y: [b]})
+        """,
+        pipeline(
+            """
+            def batches():
+                for a, b in zip(X, Y):
+                    yield [a], [b]
+            """,
+            """
+            for a, b in zip(X, Y):
+                sess.run(train)
+            """,
+        ),
+    ),
+    becomes(
+        "a generator of the file that goes on",
+        """
+        def pairs(a, b):
+            i = 0
+            while True:
+                yield a[i:i + 9], b[i:i + 9]
+                i = (i + 9) % 900
+        source = pairs(X, Y)
+        for i in range(100):
+            bx, by = next(source)
+            sess.run(train, {x: bx, y: by})
+        """,
+        """
+        def pairs(a, b):
+            i = 0
+            while True:
+                yield a[i:i + 9], b[i:i + 9]
+                i = (i + 9) % 900
+        source = pairs(X, Y)
+        def batches():
+            for i in range(100):
+                bx, by = next(source)
+                yield bx, by
+        start_batches = batch_iterator.make_initializer(
+            tf.data.Dataset.from_generator(
+                batches, (x.dtype, y.dtype), (x.shape, y.shape)
+            ).prefetch(1)
+        )
+        sess.run(start_batches)
+        for i in range(100):
+            sess.run(train)
+        """,
+    ),
+    rewrites(
+        "next_batch of a class of the file",
+        script(
+            """
+            loader = Loader(X, Y)
+            for i in range(100):
+                bx, by = loader.next_batch(10)
+                sess.run(train, {x: bx, y: by})
+            """,
+            head="""
+            class Loader:
+                def __init__(self, xs, ys):
+                    self.xs = xs
+                    self.ys = ys
+                    self.at = 0
+
+                def next_batch(self, size):
+                    if self.at + size > len(self.xs):
+                        order = np.random.permutation(len(self.xs))
+                        self.xs = self.xs[order]
+                        self.ys = self.ys[order]
+                        self.at = 0
+                    start = self.at
+                    self.at += size
+                    return self.xs[start:self.at], self.ys[start:self.at]
+
+
+            """,
+        ),
+        after(
+            """
+            loader = Loader(X, Y)
+            def batches():
+                for i in range(100):
+                    bx, by = loader.next_batch(10)
+                    yield bx, by
+            start_batches = batch_iterator.make_initializer(
+                tf.data.Dataset.from_generator(
+                    batches, (x.dtype, y.dtype), (x.shape, y.shape)
+                ).prefetch(1)
+            )
+            sess.run(start_batches)
+            for i in range(100):
+                sess.run(train)
+            """,
+            head="""
+            class Loader:
+                def __init__(self, xs, ys):
+                    self.xs = xs
+                    self.ys = ys
+                    self.at = 0
+
+                def next_batch(self, size):
+                    if self.at + size > len(self.xs):
+                        order = np.random.permutation(len(self.xs))
+                        self.xs = self.xs[order]
+                        self.ys = self.ys[order]
+                        self.at = 0
+                    start = self.at
+                    self.at += size
+                    return self.xs[start:self.at], self.ys[start:self.at]
+
+
+            """,
+        ),
+        contract="exact",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "a loss that sums a list",
+        script(
+            graph=_GRAPH.replace("reduce_mean(", "add_n([x, x, x]) * tf.reduce_mean("),
+            loop="""
+            for i in range(9):
+                print(sess.run(loss, {x: X[i:i + 9], y: Y[i:i + 9]}))
+            """,
+        ),
+        script(
+            pipeline(
+                """
+                def batches():
+                    for i in range(9):
+                        yield X[i:i + 9], Y[i:i + 9]
+                """,
+                """
+                for i in range(9):
+                    print(sess.run(loss))
+                """,
+            ),
+            graph=_GRAPH_AFTER.replace("reduce_mean(", "add_n([x, x, x]) * tf.reduce_mean("),
+        ),
+        contract="rounding",
+    ),
+    rewrites(
+        "one placeholder, with a name",
+        script(
+            """
+            p = tf.placeholder(tf.float32, shape=[None, 4], name="p")
+            s = tf.reduce_sum(p)
+            with tf.Session() as sess:
+                # The sums.
+                for i in range(9):
+                    # a part
+                    part = X[i:i + 9]
+                    print(s.eval(feed_dict={p: part}))
+            """,
+            graph="",
+        ),
+        script(
+            """
+            batch_iterator = tf.data.Iterator.from_structure(tf.float32)
+            next_p = batch_iterator.get_next()
+            p = tf.placeholder_with_default(next_p, None, name="p")
+            p.set_shape([None, 4])
+            s = tf.reduce_sum(p)
+            with tf.Session() as sess:
+                # a part
+                def batches():
+                    for i in range(9):
+                        part = X[i:i + 9]
+                        yield part
+                start_batches = batch_iterator.make_initializer(
+                    tf.data.Dataset.from_generator(
+                        batches, p.dtype, p.shape
+                    ).prefetch(1)
+                )
+                start_batches.run()
+                # The sums.
+                for i in range(9):
+                    print(s.eval())
+            """,
+            graph="",
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "compat.v1, in a class, on self",
+        """
+        import numpy as np
+        import tensorflow as tf
+
+        class Model:
+            def __init__(self):
+                self.x = tf.compat.v1.placeholder(tf.float32, [None, 4])
+                self.total = tf.reduce_sum(self.x)
+                self.data = np.zeros([100, 4])
+
+            def fit(self):
+                with tf.compat.v1.Session() as sess:
+                    for i in range(9):
+                        batch = self.data[i:i + 9]
+                        print(sess.run(self.total, {self.x: batch}))
+
+        Model().fit()
+        """,
+        """
+        import numpy as np
+        import tensorflow as tf
+
+        class Model:
+            def __init__(self):
+                self.batch_iterator = tf.compat.v1.data.Iterator.from_structure(tf.float32)
+                next_x = self.batch_iterator.get_next()
+                self.x = tf.compat.v1.placeholder_with_default(next_x, None)
+                self.x.set_shape([None, 4])
+                self.total = tf.reduce_sum(self.x)
+                self.data = np.zeros([100, 4])
+
+            def fit(self):
+                with tf.compat.v1.Session() as sess:
+                    def batches():
+                        for i in range(9):
+                            batch = self.data[i:i + 9]
+                            yield batch
+                    start_batches = self.batch_iterator.make_initializer(
+                        tf.compat.v1.data.Dataset.from_generator(
+                            batches, self.x.dtype, self.x.shape
+                        ).prefetch(1)
+                    )
+                    sess.run(start_batches)
+                    for i in range(9):
+                        print(sess.run(self.total))
+
+        Model().fit()
+        """,
+        contract="exact",
+        shapes=("crlf", "tabs"),
+    ),
+    offers(
+        "draws that depend on the number of ops",
+        script(_LOOP, graph="tf.set_random_seed(1)\n" + _GRAPH.replace("zeros", "random_normal")),
+        contract="resampled",
+        changes="draws of ops without a seed",
+    ),
+)

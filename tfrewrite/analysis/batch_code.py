@@ -1,0 +1,531 @@
+"""What the code that makes a batch does, beside making it: from which streams it draws, which
+objects it moves on, which files it reads.
+
+Such code runs ahead, and in another thread, where it is put behind a tf.data pipeline. It may do so
+where nothing that it uses is used by others meanwhile, and where it leaves nothing behind but the
+position of a stream or of an object that is its own. What is not known is in the way.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.data_values import MOVING_RANGE
+from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.python_calls import (
+    CallEffect,
+    effect_of_method,
+    effect_of_path,
+    writes_to_argument,
+)
+from tfrewrite.analysis.scopes import COMPREHENSIONS, How
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfrewrite.analysis.classes import Classes
+    from tfrewrite.analysis.data_values import DataValues
+    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.own_calls import OwnCalls
+    from tfrewrite.analysis.ownership import Ownership
+    from tfrewrite.analysis.scopes import Binding, Scopes
+    from tfrewrite.analysis.source import Source
+
+_STREAMS = ("numpy.random", "random")
+_STREAM_OBJECTS = ("numpy.random.RandomState", "numpy.random.default_rng", "random.Random")
+_DRAWING = frozenset(
+    "rand randn random uniform normal randint choice permutation random_sample standard_normal"
+    " integers sample shuffle permuted choices gauss randrange binomial poisson beta exponential"
+    " laplace gamma multivariate_normal bytes ranf triangular".split()
+)
+_READING_FILES = frozenset(
+    [
+        "numpy.load", "numpy.loadtxt", "numpy.fromfile", "numpy.genfromtxt", "cv2.imread",
+        "imageio.imread", "skimage.io.imread", "scipy.misc.imread", "PIL.Image.open",
+        "matplotlib.pyplot.imread", "matplotlib.image.imread", "scipy.io.loadmat",
+        "scipy.ndimage.imread",
+    ]
+)  # fmt: skip
+_COMPUTING = frozenset(
+    [
+        *(
+            f"numpy.{name}"
+            for name in "flip fliplr flipud rot90 roll pad atleast_1d atleast_2d atleast_3d"
+            " column_stack dstack swapaxes moveaxis rollaxis split array_split broadcast_to"
+            " meshgrid outer sin cos tan tanh median percentile interp searchsorted in1d isin"
+            " setdiff1d intersect1d"
+            " ascontiguousarray asanyarray newaxis digitize histogram std var clip mod remainder"
+            " floor_divide true_divide".split()
+        ),
+        *(f"cv2.{name}" for name in "resize cvtColor flip warpAffine getRotationMatrix2D".split()),
+        "scipy.misc.imresize", "skimage.transform.resize", "scipy.ndimage.rotate",
+        "scipy.ndimage.zoom", "scipy.ndimage.shift",
+    ]
+)  # fmt: skip
+_ABOUT_IT = frozenset("shape size ndim dtype T".split())
+_EXPRESSIONS = (
+    ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Slice, ast.BinOp, ast.UnaryOp,
+    ast.Compare, ast.BoolOp, ast.IfExp, ast.Yield, ast.JoinedStr, ast.FormattedValue, ast.Starred,
+    *COMPREHENSIONS,
+)  # fmt: skip
+_STATEMENTS = (
+    ast.Expr, ast.Return, ast.If, ast.Pass, ast.Break, ast.Continue, ast.While, ast.Assert,
+)  # fmt: skip
+_MAX_DEPTH = 6
+
+
+@dataclass(eq=False)
+class BatchEffects:
+    """What remains to be asked of the code around, once the batch's own code is known."""
+
+    reads: list[ast.expr] = field(default_factory=list)
+    """Names and attributes that are read and are not the code's own."""
+    streams: set[str] = field(default_factory=set)
+    """The global random streams that are drawn from."""
+    states: list[ast.expr] = field(default_factory=list)
+    """Objects that go on to their next batch, or to their next draw."""
+    variables: set[str] = field(default_factory=set)
+    """Global variables that functions of the file set, such as the place in a list."""
+    files: bool = False
+    own_code: bool = False
+    """Whether functions of the file, or loops, work on the batch."""
+    obstacle: Obstacle | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether something shows how many batches have been made."""
+        return bool(self.streams or self.states or self.variables)
+
+
+class BatchCode:
+    """Looks at code that makes batches."""
+
+    def __init__(
+        self, source: Source, scopes: Scopes, names: Names, classes: Classes, own: OwnCalls,
+        owned: Ownership, data: DataValues,
+    ) -> None:  # fmt: skip
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._classes = classes
+        self._own = own
+        self._owned = owned
+        self._data = data
+
+    def effects(self, code: Iterable[ast.AST], local: frozenset[str]) -> BatchEffects:
+        """What code does of which the names in `local` are its own."""
+        return _Look(self, local).all_of(code)
+
+
+class _Look:
+    """One look at a piece of code and at all that it calls."""
+
+    def __init__(self, code: BatchCode, local: frozenset[str]) -> None:
+        self._source = code._source
+        self._scopes = code._scopes
+        self._names = code._names
+        self._classes = code._classes
+        self._own = code._own
+        self._owned = code._owned
+        self._data = code._data
+        self._local = local
+        self._inside: list[ast.AST] = []
+        self._receivers: list[ast.expr | None] = []
+        self._seen: set[ast.AST] = set()
+        self.found = BatchEffects()
+
+    def all_of(self, code: Iterable[ast.AST]) -> BatchEffects:
+        for node in code:
+            self._node(node)
+        return self.found
+
+    def _refuse(self, reason: str, message: str) -> None:
+        if self.found.obstacle is None:
+            self.found.obstacle = Obstacle(reason, message)
+
+    def _unknown(self, node: ast.AST, what: str) -> None:
+        line = getattr(node, "lineno", 0)
+        self._refuse("batch-code-not-seen", f"line {line}: {what}")
+
+    def _children(self, node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            self._node(child)
+
+    def _node(self, node: ast.AST) -> None:
+        match node:
+            case ast.Call():
+                self._call(node)
+            case ast.Attribute():
+                self._attribute(node)
+            case ast.Name():
+                self._name(node)
+            case ast.Subscript():
+                self._subscript(node)
+            case ast.Assign(targets=targets):
+                self._children(node)
+                if not all(_binds_names(target) for target in targets):
+                    self._stores(node, targets)
+            case ast.AugAssign():
+                self._augmented(node)
+            case ast.For() if not node.orelse:
+                self.found.own_code = True
+                if not _binds_names(node.target):
+                    self._unknown(node, "the loop stores what it takes")
+                self._children(node)
+            case ast.Global() if self._inside:
+                self.found.variables |= set(node.names)
+            case ast.expr() if not isinstance(node, _EXPRESSIONS):
+                self._unknown(node, f"it is not known what `{_short(node)}` does")
+            case ast.stmt() if not isinstance(node, _STATEMENTS):
+                self._unknown(node, f"it is not known what `{_short(node)}` does")
+            case _:
+                if isinstance(node, (*COMPREHENSIONS, ast.While)):
+                    self.found.own_code = True
+                if self._classes.overloads and isinstance(node, (ast.BinOp, ast.Compare)):
+                    self._unknown(node, "a class of this file redefines operators")
+                self._children(node)
+
+    # Values
+
+    def _is_local(self, name: ast.Name) -> bool:
+        if name.id in self._local and not self._inside:
+            return True
+        owner = self._scopes.of(name).owner(name.id)
+        if owner is None:
+            return False
+        if isinstance(owner.node, COMPREHENSIONS):
+            return True
+        return any(owner.node is one for one in self._inside)
+
+    def _name(self, name: ast.Name) -> None:
+        if not isinstance(name.ctx, ast.Load) or self._is_local(name):
+            return
+        path = self._names.dotted(name)
+        if path is not None:
+            if not path.startswith(("numpy.", "builtins.")):
+                self._unknown(name, f"it is not known what `{name.id}` does")
+            return
+        if name.id in self.found.variables and self._inside:
+            return
+        if not self._scopes.bindings(name):
+            self._unknown(name, f"`{name.id}` is not bound in this file")
+            return
+        self.found.reads.append(name)
+        if not self._data.expr(name):
+            self._unknown(name, f"it is not known what `{name.id}` is: indexing it may run code")
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            return
+        path = self._names.dotted(node)
+        if path is not None:
+            if not path.startswith(("numpy.", "math.")):
+                self._unknown(node, f"it is not known what `{_short(node)}` is")
+            return
+        if self._classes.runs_code(node):
+            self._unknown(node, f"`{_short(node)}` runs a method of this file")
+            return
+        if self._is_receiver(node.value) and self._classes.calls(node.attr):
+            self._unknown(node, f"`{_short(node)}` may be a method")
+            return
+        if self._of_self(node) is not None or self._data.dataset(node.value):
+            self.found.reads.append(node)
+            if not self._data.expr(node):
+                self._unknown(node, f"it is not known what `{_short(node)}` is")
+            return
+        if node.attr not in _ABOUT_IT and not self._data.expr(node):
+            self._unknown(node, f"it is not known what `{_short(node)}` is")
+            return
+        self._node(node.value)
+
+    def _of_self(self, node: ast.Attribute) -> ast.ClassDef | None:
+        return self._classes.of_self(node.value) if isinstance(node.value, ast.Name) else None
+
+    def _is_receiver(self, owner: ast.expr) -> bool:
+        """Whether a name is the `self` of a method that is looked into."""
+        return (
+            bool(self._receivers)
+            and self._receivers[-1] is not None
+            and isinstance(owner, ast.Name)
+            and self._classes.of_self(owner) is not None
+        )
+
+    def _subscript(self, node: ast.Subscript) -> None:
+        if "__getitem__" in self._classes.magic:
+            self._unknown(node, "a class of this file redefines what `[...]` does")
+        self._children(node)
+
+    # Changes
+
+    def _stores(self, node: ast.Assign, targets: list[ast.expr]) -> None:
+        for target in targets:
+            for part in getattr(target, "elts", [target]):
+                if isinstance(part, ast.Name):
+                    continue
+                if isinstance(part, ast.Subscript) and self._made_here(part.value):
+                    continue
+                if isinstance(part, ast.Attribute) and self._goes_on(part):
+                    continue
+                message = f"line {node.lineno} changes `{_short(part)}`"
+                self._refuse("batch-changes-state", message)
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        self._children(node)
+        if isinstance(node.target, ast.Name):
+            if self._is_local(node.target) and self._owned.number(node.target):
+                return
+            if self._made_here(node.target):
+                return
+            if node.target.id in self.found.variables and self._starts_as_number(node.target):
+                return
+        elif isinstance(node.target, ast.Subscript):
+            if self._numbers_made_here(node.target.value):
+                return
+        elif self._goes_on(node.target) and self._counts(node.target):
+            return
+        message = f"line {node.lineno} changes `{_short(node.target)}` in place"
+        self._refuse("batch-changes-state", message)
+
+    def _goes_on(self, target: ast.Attribute) -> bool:
+        """Whether a method sets an attribute of its object, which then is a state of the batch."""
+        if not self._is_receiver(target.value) or self._classes.runs_code(target):
+            return False
+        receiver = self._receivers[-1]
+        assert receiver is not None
+        if receiver not in self.found.states:
+            self.found.states.append(receiver)
+        return True
+
+    def _counts(self, target: ast.Attribute) -> bool:
+        """Whether an attribute starts as a number, and gets nothing but what is computed."""
+        cls = self._of_self(target)
+        stores = (self._classes.stores(cls, target.attr) if cls is not None else None) or []
+        return _is_counted([store.value for store in stores])
+
+    def _starts_as_number(self, name: ast.Name) -> bool:
+        return _is_counted([binding.value for binding in self._scopes.bindings(name)])
+
+    def _made_here(self, target: ast.expr) -> bool:
+        """Whether a name holds an object that this code made itself, in this turn."""
+        if not isinstance(target, ast.Name) or not self._is_local(target):
+            return False
+        bindings = self._scopes.bindings(target)
+        return bool(bindings) and all(self._makes(binding) for binding in bindings)
+
+    def _makes(self, binding: Binding) -> bool:
+        value = binding.value
+        if binding.how is How.AUGMENT:
+            return True
+        if binding.how is not How.ASSIGN or value is None:
+            return False
+        if not any(binding.node in ast.walk(one) for one in self._inside) and self._inside:
+            return False
+        if isinstance(value, (ast.List, ast.Dict, ast.ListComp, ast.BinOp)):
+            return True
+        if not isinstance(value, ast.Call):
+            return False
+        path = self._names.dotted(value.func) or ""
+        new = "ndarray zeros ones empty full arange zeros_like empty_like ones_like".split()
+        return path in {"builtins.list", "builtins.dict", "collections.deque"} | {
+            f"numpy.{name}" for name in new
+        }
+
+    def _numbers_made_here(self, target: ast.expr) -> bool:
+        return self._made_here(target) and all(
+            isinstance(binding.value, ast.Call)
+            for binding in self._scopes.bindings(target)  # type: ignore[arg-type]
+        )
+
+    # Calls
+
+    def _call(self, call: ast.Call) -> None:
+        path = self._names.dotted(call.func)
+        if path == "builtins.next":
+            self._next(call)
+            return
+        if path is not None:
+            self._arguments(call)
+            self._library(call, path)
+            return
+        function = self._own.function(call)
+        if function is not None:
+            self._arguments(call)
+            self._own_function(call, function)
+            return
+        if isinstance(call.func, ast.Attribute):
+            self._arguments(call)
+            self._method(call, call.func)
+            return
+        self._arguments(call)
+        self._unknown(call, f"it is not known what `{_short(call.func)}(...)` does")
+
+    def _arguments(self, call: ast.Call) -> None:
+        for argument in call.args:
+            self._node(argument)
+        for keyword in call.keywords:
+            self._node(keyword.value)
+
+    def _library(self, call: ast.Call, path: str) -> None:
+        if path.startswith("numpy.") and self._classes.resemble_arrays:
+            self._unknown(call, "a class of this file is made to look like an array")
+        stream = next((one for one in _STREAMS if path.rpartition(".")[0] == one), None)
+        if stream is not None and path.rpartition(".")[2] in _DRAWING:
+            self.found.streams.add(stream)
+            if path.endswith(".shuffle") and not (call.args and self._made_here(call.args[0])):
+                message = f"line {call.lineno} shuffles what others may hold"
+                self._refuse("batch-changes-state", message)
+        elif path in ("collections.deque", "numpy.ndarray", *MOVING_RANGE):
+            pass
+        elif path in _READING_FILES:
+            self.found.files = True
+        elif path in _COMPUTING:
+            if any(keyword.arg in ("out", "dst", None) for keyword in call.keywords):
+                self._unknown(call, f"`{_short(call.func)}` is given something to write to")
+            self.found.own_code |= not path.startswith("numpy.")
+        elif effect_of_path(path) is not CallEffect.PURE or writes_to_argument(call, path):
+            what = f"what `{_short(call.func)}(...)` does is seen, or not known"
+            self._unknown(call, what)
+
+    def _next(self, call: ast.Call) -> None:
+        """Goes into a generator of the file, which goes on by one element."""
+        given = call.args[0] if len(call.args) == 1 else None
+        bindings = self._scopes.bindings(given) if isinstance(given, ast.Name) else []
+        made = bindings[0].value if len(bindings) == 1 else None
+        function = self._own.function(made) if isinstance(made, ast.Call) else None
+        if (
+            given is None
+            or bindings[0].how is not How.ASSIGN
+            or not isinstance(function, ast.FunctionDef)
+            or isinstance(self._source.parent(function), ast.ClassDef)
+            or not any(isinstance(node, ast.Yield) for node in ast.walk(function))
+        ):
+            self._unknown(call, f"it is not known what `{_short(call)}` goes on with")
+            return
+        self.found.states.append(given)
+        self.found.own_code = True
+        assert isinstance(made, ast.Call)
+        self._arguments(made)
+        self._body(call, function, None)
+
+    def _method(self, call: ast.Call, func: ast.Attribute) -> None:
+        receiver = func.value
+        if self._data.dataset(receiver) and func.attr == "next_batch":
+            # Once it comes to the end of its arrays, it shuffles by numpy's global stream.
+            self.found.states.append(receiver)
+            self.found.streams.add("numpy.random")
+            return
+        if self._is_stream(receiver) and func.attr in _DRAWING - {"shuffle"}:
+            self.found.states.append(receiver)
+            return
+        if effect_of_method(func.attr) is CallEffect.PURE and not writes_to_argument(call, None):
+            self._node(receiver)
+            if not self._is_plain_receiver(receiver):
+                self._unknown(call, f"it is not known what `{_short(func)}(...)` does")
+            return
+        if effect_of_method(func.attr) is CallEffect.MUTATES and self._made_here(receiver):
+            self._node(receiver)
+            return
+        self._unknown(call, f"it is not known what `{_short(func)}(...)` does")
+
+    def _is_plain_receiver(self, receiver: ast.expr) -> bool:
+        return self._data.expr(receiver) or (
+            isinstance(receiver, ast.Name) and self._is_local(receiver)
+        )
+
+    def _is_stream(self, receiver: ast.expr) -> bool:
+        """Whether a name stands for a random stream of the file's own."""
+        bindings = self._scopes.bindings(receiver) if isinstance(receiver, ast.Name) else []
+        value = bindings[0].value if len(bindings) == 1 else None
+        return (
+            bindings != []
+            and bindings[0].how is How.ASSIGN
+            and isinstance(value, ast.Call)
+            and self._names.dotted(value.func) in _STREAM_OBJECTS
+        )
+
+    def _own_function(self, call: ast.Call, function: ast.AST) -> None:
+        self.found.own_code = True
+        receiver: ast.expr | None = None
+        if isinstance(call.func, ast.Attribute):
+            receiver = self._receiver(call.func)
+            if receiver is None:
+                message = f"it is not known what else `{_short(call.func.value)}` goes by"
+                self._unknown(call, message)
+                return
+        if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function)):
+            self._unknown(call, f"`{_short(call.func)}` is a generator")
+            return
+        self._body(call, function, receiver)
+
+    def _body(self, call: ast.Call, function: ast.AST, receiver: ast.expr | None) -> None:
+        """Goes into a function of the file."""
+        if function in self._seen:
+            return
+        self._seen.add(function)
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+            self._unknown(call, f"`{_short(call.func)}` is decorated")
+            return
+        if len(self._inside) >= _MAX_DEPTH:
+            self._unknown(call, "too many functions call each other")
+            return
+        defaults = [*function.args.defaults, *filter(None, function.args.kw_defaults)]
+        for default in defaults:
+            if not isinstance(default, ast.Constant):
+                self._unknown(default, f"`{_short(default)}` is kept from call to call")
+        self._inside.append(function)
+        self._receivers.append(receiver)
+        for statement in function.body:
+            if not _is_docstring(statement):
+                self._node(statement)
+        self._inside.pop()
+        self._receivers.pop()
+
+    def _receiver(self, func: ast.Attribute) -> ast.expr | None:
+        """The object whose method is called, where that is of a class of the file, and one only."""
+        owner = func.value
+        if not isinstance(owner, ast.Name):
+            return None
+        if self._is_receiver(owner):
+            return self._receivers[-1]
+        bindings = self._scopes.bindings(owner)
+        value = bindings[0].value if len(bindings) == 1 else None
+        made = self._classes.defined(value.func) if isinstance(value, ast.Call) else None
+        if made is None or bindings[0].how is not How.ASSIGN or self._classes.extended(made):
+            return None
+        single = len(self._classes.instantiations(made)) == 1
+        return owner if single and self._keeps_itself(made) else None
+
+    def _keeps_itself(self, cls: ast.ClassDef) -> bool:
+        """Whether no method hands `self` on."""
+        return all(
+            isinstance(self._source.parent(node), ast.Attribute)
+            for node in ast.walk(cls)
+            if isinstance(node, ast.Name) and self._classes.of_self(node) is not None
+        )
+
+
+def _binds_names(target: ast.expr) -> bool:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return all(_binds_names(part) for part in target.elts)
+    return isinstance(target, ast.Name)
+
+
+def _is_counted(values: list[ast.expr | None]) -> bool:
+    """Whether a variable starts as a number, and gets nothing but what is computed."""
+    started = any(
+        isinstance(value, ast.Constant) and isinstance(value.value, (int, float))
+        for value in values
+    )
+    computed = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp)
+    return started and all(isinstance(value, computed) for value in values)
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _short(node: ast.AST) -> str:
+    text = ast.unparse(node).splitlines()[0]
+    return text if len(text) <= 60 else f"{text[:57]}..."

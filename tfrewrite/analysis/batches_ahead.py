@@ -1,0 +1,315 @@
+"""Whether anybody could tell that the batches of a loop are made ahead, in another thread."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.nodes import Kind
+from tfrewrite.analysis.obstacle import Obstacle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfrewrite.analysis.batch_code import BatchCode, BatchEffects
+    from tfrewrite.analysis.catching import Catching
+    from tfrewrite.analysis.classes import Classes
+    from tfrewrite.analysis.data_values import DataValues
+    from tfrewrite.analysis.fed_batches import FedBatch
+    from tfrewrite.analysis.flow import Flow
+    from tfrewrite.analysis.graph import Tracer
+    from tfrewrite.analysis.managers import Managers
+    from tfrewrite.analysis.moves import Moves
+    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.own_calls import OwnCalls
+    from tfrewrite.analysis.scopes import Scopes
+    from tfrewrite.analysis.sessions import Sessions
+    from tfrewrite.analysis.source import Source
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_PYTHON_OPS = ("py_func", "numpy_function", "py_function")
+_ITERATING = frozenset({"__iter__", "__next__", "__getitem__", "__len__"})
+
+
+class BatchesAhead:
+    """Decides it from the code of the batch and that of the rest of the loop."""
+
+    def __init__(
+        self, source: Source, scopes: Scopes, names: Names, flow: Flow, classes: Classes,
+        managers: Managers, own: OwnCalls, tracer: Tracer, sessions: Sessions, moves: Moves,
+        catching: Catching, code: BatchCode, data: DataValues,
+    ) -> None:  # fmt: skip
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._flow = flow
+        self._classes = classes
+        self._managers = managers
+        self._own = own
+        self._tracer = tracer
+        self._sessions = sessions
+        self._moves = moves
+        self._catching = catching
+        self._code = code
+        self._data = data
+
+    def effects(self, batch: FedBatch) -> BatchEffects:
+        """What the code of a batch does."""
+        values = [entry.value for entry in batch.entries]
+        return self._code.effects([*batch.making, *values], batch.local)
+
+    def obstacle(self, batch: FedBatch, effects: BatchEffects) -> Obstacle | None:
+        """What would show that batches are made ahead, or is not known."""
+        if effects.obstacle is not None:
+            return effects.obstacle
+        header = self._header(batch)
+        if isinstance(header, Obstacle):
+            return header
+        needs = [*effects.reads, *header.reads]
+        return (
+            self._rebound(needs, batch)
+            or self._elsewhere(batch, needs)
+            or self._exceptions(batch)
+            or (self._consumed(batch, effects) if effects.goes_on else None)
+        )
+
+    # The loop's header, which the pipeline repeats
+
+    def _header(self, batch: FedBatch) -> BatchEffects | Obstacle:
+        assert isinstance(batch.loop, ast.For)
+        header = self._code.effects([batch.loop.iter], frozenset())
+        text = ast.unparse(batch.loop.iter)
+        if header.obstacle is not None or header.goes_on or header.files:
+            message = f"what the loop goes over, `{text}`, would be made twice"
+            return Obstacle("source-consumed", message)
+        if not self._data.reiterable(batch.loop.iter):
+            message = f"`{text}` may be something that can be gone over only once"
+            return Obstacle("source-consumed", message)
+        return header
+
+    def _rebound(self, needs: list[ast.expr], batch: FedBatch) -> Obstacle | None:
+        """Whether what the batch is made of gets another value while the loop runs."""
+        for need in needs:
+            if not isinstance(need, ast.Name):
+                continue
+            for binding in self._scopes.bindings(need):
+                inside = batch.loop in self._source.ancestors(binding.node)
+                function = self._source.function(binding.node)
+                around = [*self._source.ancestors(need), *self._source.ancestors(batch.loop)]
+                hidden = function is not None and function not in around
+                if isinstance(binding.node, ast.arg):
+                    continue
+                if inside or hidden:
+                    line = getattr(binding.node, "lineno", need.lineno)
+                    message = f"`{need.id}` gets another value in line {line}"
+                    return Obstacle("source-changes", message)
+        return None
+
+    # The rest of the loop
+
+    def _elsewhere(self, batch: FedBatch, needs: list[ast.expr]) -> Obstacle | None:
+        """Whether the rest of the loop may change what batches are made of."""
+        if _ITERATING & self._classes.magic:
+            message = "a class of this file redefines how it is looped over or indexed"
+            return Obstacle("call-between", message)
+        leaves, calls = self._rest(batch)
+        for node in leaves:
+            if isinstance(node, ast.With) and not self._managers.known(node):
+                message = f"it is not known what the `with` of line {node.lineno} does"
+                return Obstacle("call-between", message)
+        crossed = [node for node in leaves if not isinstance(node, ast.With)]
+        found = self._moves.obstacle(crossed, needs, frozenset(calls))
+        if found is None:
+            return None
+        reason = "source-changes" if found.reason in _CHANGING else "call-between"
+        return Obstacle(reason, found.message)
+
+    def _rest(self, batch: FedBatch) -> tuple[list[ast.AST], set[ast.AST]]:
+        """What else a turn evaluates, in pieces without jumps, and the calls that are passed."""
+        walk = _Rest(self)
+        for statement in batch.loop.body:
+            if statement in batch.making and statement not in batch.copied:
+                continue
+            if statement is batch.filed:
+                walk.pieces += [one for entry in batch.kept for one in (entry.key, entry.value)]
+            elif statement is batch.statement:
+                walk.run_statement(batch)
+            else:
+                walk.statement(statement)
+        walk.follow()
+        return walk.pieces, walk.calls
+
+    def _exceptions(self, batch: FedBatch) -> Obstacle | None:
+        caught = self._catching.seen(batch.statement)
+        if not caught:
+            return None
+        message = f"{caught}: one that making a batch raises would come from the run instead"
+        return Obstacle("inside-try", message)
+
+    # What goes on with each batch
+
+    def _consumed(self, batch: FedBatch, effects: BatchEffects) -> Obstacle | None:
+        """Whether a stream or an object is read further than the loop takes batches."""
+        for node in ast.walk(batch.loop):
+            leaves = isinstance(node, ast.Break) and self._flow.loop(node) is batch.loop
+            if leaves or isinstance(node, (ast.Return, ast.Raise, ast.Assert, ast.Yield)):
+                line = getattr(node, "lineno", 0)
+                message = (
+                    f"line {line} may leave the loop early, and what batches are drawn from would"
+                    " have gone on further"
+                )
+                return Obstacle("left-early", message)
+        for word in _PYTHON_OPS:
+            if word in self._source.text:
+                message = f"`{word}` runs Python in the graph, which may draw as well"
+                return Obstacle("shared-stream", message)
+        pieces, _ = self._rest(batch)
+        for piece in pieces:
+            for node in ast.walk(piece):
+                found = self._draws(node, effects) or self._uses_state(node, effects)
+                if found is not None:
+                    return found
+        return next(filter(None, (self._kept_elsewhere(one) for one in effects.states)), None)
+
+    def _draws(self, node: ast.AST, effects: BatchEffects) -> Obstacle | None:
+        if not isinstance(node, (ast.Name, ast.Attribute)):
+            return None
+        path = self._names.dotted(node) or ""
+        for stream in effects.streams:
+            if path == stream or path.startswith(f"{stream}."):
+                message = f"line {node.lineno} uses `{stream}` as well, from which batches draw"
+                return Obstacle("shared-stream", message)
+        return None
+
+    def _uses_state(self, node: ast.AST, effects: BatchEffects) -> Obstacle | None:
+        if not isinstance(node, ast.Name):
+            return None
+        if node.id in effects.variables:
+            message = f"line {node.lineno} uses `{node.id}` as well, which making a batch sets"
+            return Obstacle("shared-state", message)
+        for state in effects.states:
+            root = state
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            parent = self._source.parent(node)
+            if isinstance(root, ast.Name) and root.id == node.id:
+                other = isinstance(parent, ast.Attribute) and isinstance(state, ast.Attribute)
+                if other and isinstance(parent, ast.Attribute) and parent.attr != state.attr:  # type: ignore[attr-defined]
+                    continue  # `mnist.test`, beside `mnist.train`
+                if self._is_count(parent):
+                    continue
+            elif not self._data.dataset(node):
+                continue
+            message = f"line {node.lineno} uses `{ast.unparse(state)}` as well"
+            return Obstacle("shared-state", message)
+        return None
+
+    def _is_count(self, part: ast.AST | None) -> bool:
+        outer = self._source.parent(part) if part is not None else None
+        return isinstance(outer, ast.Attribute) and outer.attr == "num_examples"
+
+    def _kept_elsewhere(self, state: ast.expr) -> Obstacle | None:
+        """Whether a random stream of the file's own goes by another name as well."""
+        if not isinstance(state, ast.Name) or self._data.dataset(state):
+            return None
+        for use in self._scopes.uses(state):
+            parent = self._source.parent(use)
+            goes_on = isinstance(parent, ast.Call) and (
+                self._names.dotted(parent.func) == "builtins.next"
+            )
+            if not isinstance(parent, ast.Attribute) and not goes_on:
+                message = f"line {use.lineno} hands `{use.id}` on"
+                return Obstacle("shared-state", message)
+        return None
+
+    # Calls
+
+    def looked_into(self, call: ast.Call) -> ast.AST | None:
+        """The function of the file that a call runs, where nothing stands between."""
+        function = self._own.function(call)
+        plain = isinstance(function, ast.FunctionDef) and not function.decorator_list
+        return function if plain else None
+
+    def harmless(self, call: ast.Call) -> bool:
+        """Whether a call belongs to the graph, which knows nothing of the arrays of a script."""
+        if call in self._sessions.runs:
+            return True
+        if not isinstance(call.func, ast.Attribute) or self._names.dotted(call.func) is not None:
+            return False
+        receiver = self._tracer.trace(call.func.value)
+        return receiver.kind is Kind.OBJECT and bool(receiver.symbol)
+
+
+_CHANGING = frozenset({"feed-changes", "rebound-between"})
+
+
+class _Rest:
+    def __init__(self, ahead: BatchesAhead) -> None:
+        self._ahead = ahead
+        self.pieces: list[ast.AST] = []
+        self.calls: set[ast.AST] = set()
+        self._entered: set[ast.AST] = set()
+
+    def run_statement(self, batch: FedBatch) -> None:
+        run = batch.run
+        if isinstance(batch.statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            self.pieces += getattr(batch.statement, "targets", None) or [batch.statement.target]  # type: ignore[union-attr]
+        self.pieces.append(run.fetches)
+        if batch.filed is None:
+            self.pieces += [one for entry in batch.kept for one in (entry.key, entry.value)]
+
+    def statement(self, statement: ast.stmt) -> None:
+        """Takes a statement apart at its jumps."""
+        match statement:
+            case ast.Break() | ast.Continue() | ast.Pass():
+                return
+            case (
+                ast.If(test=test, body=body, orelse=orelse)
+                | ast.While(test=test, body=body, orelse=orelse)
+            ):
+                self.pieces.append(test)
+                self._block([*body, *orelse])
+            case ast.For(target=target, iter=looped, body=body, orelse=orelse):
+                self.pieces += [target, looped]
+                self._block([*body, *orelse])
+            case ast.With(items=items, body=body):
+                self.pieces.append(statement)
+                self.pieces += [item.context_expr for item in items]
+                self._block(body)
+            case ast.Return(value=value):
+                self.pieces += [value] if value is not None else []
+            case ast.Raise(exc=error):
+                self.pieces += [error] if error is not None else []
+            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
+                self._block([*body, *orelse, *final])
+                for handler in handlers:
+                    self._block(handler.body)
+            case _:
+                self.pieces.append(statement)
+
+    def _block(self, statements: list[ast.stmt]) -> None:
+        for statement in statements:
+            self.statement(statement)
+
+    def follow(self) -> None:
+        """Goes into the functions of the file, and passes what the graph does."""
+        for call in self._calls():
+            function = self._ahead.looked_into(call)
+            if function is not None:
+                self.calls.add(call)
+                if function not in self._entered:
+                    self._entered.add(function)
+                    self._block(function.body)  # type: ignore[attr-defined]
+            elif self._ahead.harmless(call):
+                self.calls.add(call)
+
+    def _calls(self) -> Iterator[ast.Call]:
+        done = 0
+        while done < len(self.pieces):
+            piece = self.pieces[done]
+            done += 1
+            if isinstance(piece, ast.With):
+                continue
+            for node in ast.walk(piece):
+                if isinstance(node, ast.Call):
+                    yield node

@@ -1,0 +1,462 @@
+"""The loops that make a batch and feed it to a run, once in each turn."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
+from tfrewrite.analysis.scopes import How
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfrewrite.analysis.flow import Flow
+    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.own_calls import OwnCalls
+    from tfrewrite.analysis.scopes import Binding, Scopes
+    from tfrewrite.analysis.sessions import SessionRun, Sessions
+    from tfrewrite.analysis.source import Source
+
+_ARITHMETIC = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop,
+               ast.expr_context)  # fmt: skip
+_COUNTING = frozenset(f"builtins.{name}" for name in "len int min max abs".split())
+# What may stand between a run and its statement, so that it is run whenever the statement is.
+_ALWAYS = (ast.Tuple, ast.List, ast.Subscript, ast.BinOp, ast.Starred, ast.Call, ast.keyword)
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One placeholder and what it is fed with."""
+
+    key: ast.expr
+    value: ast.expr
+
+
+@dataclass(eq=False)
+class FedBatch:
+    """A run that is fed, and the code of its loop that makes what it is fed with."""
+
+    run: SessionRun
+    loop: ast.For | ast.AsyncFor | ast.While
+    statement: ast.stmt
+    feed: ast.Dict
+    filed: ast.Assign | None
+    """The statement that gives the dict a name, where it has one."""
+    entries: list[Entry] = field(default_factory=list)
+    """What depends on the turn and on nothing else that the loop does."""
+    kept: list[Entry] = field(default_factory=list)
+    making: list[ast.stmt] = field(default_factory=list)
+    """The statements that make the batch, in their order."""
+    copied: list[ast.stmt] = field(default_factory=list)
+    """Those of them that the loop goes on needing: arithmetic with the numbers of the turn."""
+    fetched: list[Entry] = field(default_factory=list)
+    """Those that another run of the turn is fed with as well, under an `if` after this one."""
+    local: frozenset[str] = frozenset()
+    obstacle: Obstacle | None = None
+
+
+class FedBatches:
+    """Finds them, and tells apart what belongs to the batch."""
+
+    def __init__(
+        self, source: Source, scopes: Scopes, names: Names, flow: Flow, own: OwnCalls,
+        sessions: Sessions,
+    ) -> None:  # fmt: skip
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._flow = flow
+        self._own = own
+        self._sessions = sessions
+
+    def all(self) -> Iterator[FedBatch]:
+        """Every run in a loop that is fed with something new in each turn, from top to bottom."""
+        for call in sorted(self._sessions.runs, key=self._source.span):
+            run = self._sessions.runs[call]
+            loop = self._flow.loop(call)
+            if loop is None or run.feed is None:
+                continue
+            found = self._found(run, loop, run.feed)
+            if found is not None:
+                yield found
+
+    def _found(
+        self, run: SessionRun, loop: ast.For | ast.AsyncFor | ast.While, feed: ast.expr
+    ) -> FedBatch | None:
+        statement = self._source.statement(run.call)
+        written, filed = self._dict(feed, loop)
+        if written is None:
+            return None
+        batch = FedBatch(run, loop, statement, written, filed)
+        varying: list[Entry] = []
+        for key, value in zip(written.keys, written.values, strict=True):
+            if key is None:
+                return None
+            entry = Entry(key, value)
+            (varying if self._varies(value, loop) else batch.kept).append(entry)
+        if not varying:
+            return None
+        batch.obstacle = self._shape(batch) or self._divide(batch, varying)
+        return batch if batch.entries or batch.obstacle is not None else None
+
+    def _dict(self, feed: ast.expr, loop: ast.AST) -> tuple[ast.Dict | None, ast.Assign | None]:
+        """The dict that a run is fed with, as far as it is made in the same turn."""
+        if isinstance(feed, ast.Dict):
+            return feed, None
+        bindings = self._flow.reaching(feed) if isinstance(feed, ast.Name) else []
+        node = bindings[0].node if len(bindings) == 1 else None
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
+            if len(node.targets) == 1 and loop in self._source.ancestors(node):
+                return node.value, node
+        return None, None
+
+    # What varies
+
+    def _varies(self, value: ast.expr, loop: ast.AST) -> bool:
+        """Whether a value is made anew in each turn, and is more than the number of the turn."""
+        if isinstance(value, ast.Constant):
+            return False
+        for node in ast.walk(value):
+            if isinstance(node, ast.Call) and not self._pure(node):
+                return True
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                if any(self._within(binding, loop) for binding in self._flow.reaching(node)):
+                    return not self._counts(value)
+        return False
+
+    def _counts(self, value: ast.expr) -> bool:
+        """Whether a value is a counter of a loop: nothing to be made ahead."""
+        if not isinstance(value, ast.Name):
+            return False
+        return all(
+            binding.how is How.LOOP
+            and isinstance(binding.value, ast.Call)
+            and self._names.dotted(binding.value.func) == "builtins.range"
+            for binding in self._flow.reaching(value)
+        )
+
+    def _pure(self, call: ast.Call) -> bool:
+        path = self._names.dotted(call.func)
+        if path is not None:
+            return effect_of_path(path) is CallEffect.PURE
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        return effect_of_method(method) is CallEffect.PURE
+
+    def _within(self, binding: Binding, loop: ast.AST) -> bool:
+        return binding.node is loop or loop in self._source.ancestors(binding.node)
+
+    # The shape of the loop
+
+    def _shape(self, batch: FedBatch) -> Obstacle | None:
+        """Whether the loop takes one batch in each turn, and its turns are known beforehand."""
+        loop, statement = batch.loop, batch.statement
+        if isinstance(loop, ast.AsyncFor) or loop.orelse:
+            return Obstacle("loop-not-counted", f"the loop of line {loop.lineno} has an `else`")
+        if isinstance(loop, ast.While):
+            message = (
+                f"the loop of line {loop.lineno} is a `while`, whose turns are not known before it"
+                " begins: count them with `for`"
+            )
+            return Obstacle("loop-not-counted", message)
+        own = _names_of(loop.target)
+        if own & _read(loop.iter):
+            message = f"the loop of line {loop.lineno} goes over what its own names stood for"
+            return Obstacle("source-consumed", message)
+        function = self._source.function(loop)
+        if any(
+            isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await))
+            and self._source.function(node) is function
+            for node in (ast.walk(function) if function is not None else ())
+        ):
+            message = "others run between the turns of a loop in a generator"
+            return Obstacle("not-each-turn", message)
+        if statement not in loop.body:
+            message = f"the run of line {statement.lineno} is not made in each turn of the loop"
+            return Obstacle("not-each-turn", message)
+        if isinstance(statement, (ast.Assign, ast.Expr, ast.AugAssign, ast.AnnAssign)):
+            around = self._between(batch.run.call, statement)
+        else:
+            around = statement
+        if around is not None:
+            message = f"the run of line {statement.lineno} is not a statement, or is made under one"
+            return Obstacle("not-each-turn", message)
+        if batch.filed is not None and batch.filed not in loop.body:
+            message = f"line {batch.filed.lineno} makes the dict under another statement"
+            return Obstacle("not-each-turn", message)
+        for earlier in loop.body[: loop.body.index(statement)]:
+            for node in ast.walk(earlier):
+                if isinstance(node, ast.Continue) and self._flow.loop(node) is loop:
+                    message = f"line {node.lineno} may leave the turn before the run"
+                    return Obstacle("not-each-turn", message)
+        return None
+
+    def _between(self, call: ast.Call, statement: ast.stmt) -> ast.AST | None:
+        for outer in self._source.ancestors(call):
+            if outer is statement:
+                return None
+            if not isinstance(outer, _ALWAYS):
+                return outer
+        return None
+
+    # What belongs to the batch
+
+    def _divide(self, batch: FedBatch, varying: list[Entry]) -> Obstacle | None:
+        loop = batch.loop
+        assert isinstance(loop, ast.For)
+        block = loop.body
+        before = [one for one in block[: block.index(batch.statement)] if one is not batch.filed]
+        refused: Obstacle | None = None
+        chosen: set[ast.stmt] = set()
+        for entry in varying:
+            making = self._slice(entry.value, before)
+            if self._is_number_of_turn(entry.value, making, loop):
+                batch.kept.append(entry)  # a number for each turn, and no batch
+                continue
+            obstacle = self._depends(entry.value, making, batch)
+            if obstacle is None:
+                batch.entries.append(entry)
+                chosen |= making
+            else:
+                batch.kept.append(entry)
+                refused = refused or obstacle
+        if not batch.entries:
+            return refused
+        batch.making = [one for one in before if one in chosen]
+        batch.local = _bound(batch.making) | _names_of(loop.target)
+        return self._used_elsewhere(batch)
+
+    def _slice(self, value: ast.expr, before: list[ast.stmt]) -> set[ast.stmt]:
+        """The statements of a turn that have to do with a value."""
+        needed = _read(value)
+        made: set[str] = set()
+        found: set[ast.stmt] = set()
+        while True:
+            more = [
+                one
+                for one in before
+                if one not in found and (_bound([one]) & needed or _changes(one, made))
+            ]
+            if not more:
+                return found
+            for one in more:
+                found.add(one)
+                made |= _bound([one])
+                needed |= _read(one)
+
+    def _is_number_of_turn(self, value: ast.expr, making: set[ast.stmt], loop: ast.AST) -> bool:
+        """Whether a value is computed from the number of the turn alone: a rate that decays."""
+        if not self._is_sum(value) or not all(map(self._is_arithmetic, making)):
+            return False
+        for name in (node for root in (value, *making) for node in ast.walk(root)):
+            if not isinstance(name, ast.Name) or not isinstance(name.ctx, ast.Load):
+                continue
+            bindings = self._flow.reaching(name)
+            if any(binding.how is How.LOOP for binding in bindings) and not self._counts(name):
+                return False
+            for binding in bindings:
+                if self._within(binding, loop) and binding.node is not loop:
+                    if binding.node not in making:
+                        return False
+        return True
+
+    def _depends(self, value: ast.expr, making: set[ast.stmt], batch: FedBatch) -> Obstacle | None:
+        """What of the loop, beside its turns, a batch depends on."""
+        own = _bound(making) | _names_of(getattr(batch.loop, "target", None))
+        roots: list[ast.AST] = [value, *making]
+        for name in (node for root in roots for node in ast.walk(root)):
+            if not isinstance(name, ast.Name) or not isinstance(name.ctx, ast.Load):
+                continue
+            if self._scopes.of(name).owner(name.id) is not self._scopes.of(batch.loop).owner(
+                name.id
+            ):
+                continue  # a name of a comprehension
+            for binding in self._flow.reaching(name):
+                outside = binding.node is not batch.loop and not any(
+                    binding.node is one or one in self._source.ancestors(binding.node)
+                    for one in making
+                )
+                line = getattr(binding.node, "lineno", name.lineno)
+                if name.id in own and outside:
+                    message = f"`{name.id}` comes from line {line}, outside of the turn"
+                    return Obstacle("depends-on-loop", message)
+                if name.id not in own and self._within(binding, batch.loop):
+                    message = f"`{name.id}` gets its value in line {line}, from turn to turn"
+                    return Obstacle("depends-on-loop", message)
+        for run in self._sessions.runs:
+            if any(run in ast.walk(root) for root in roots):
+                message = f"the run of line {run.lineno} takes part in making the batch"
+                return Obstacle("depends-on-loop", message)
+        return None
+
+    def _used_elsewhere(self, batch: FedBatch) -> Obstacle | None:
+        """Whether something of the batch is used for more than to feed the run."""
+        for name in _bound(batch.making):
+            scope = self._scopes.of(batch.loop)
+            if name in scope.elsewhere or scope.owner(name) is not scope:
+                message = f"`{name}` is a name that other functions see as well"
+                return Obstacle("batch-used", message)
+        for node in self._source.all(ast.Name):
+            if isinstance(node.ctx, ast.Del) and node.id in _bound(batch.making):
+                return Obstacle("batch-used", f"line {node.lineno} deletes `{node.id}`")
+        while True:
+            moved = [one for one in batch.making if one not in batch.copied]
+            use = self._first_use(batch, moved)
+            if use is None:
+                return self._dict_used(batch)
+            makers = [one for one in moved if use.id in _bound([one])]
+            entry = self._fed_again(batch, use)
+            if entry is not None:
+                if entry not in batch.fetched:
+                    batch.fetched.append(entry)
+                continue
+            if not makers or not all(map(self._is_arithmetic, makers)):
+                message = f"line {use.lineno} uses `{use.id}` as well, which has to be made for it"
+                return Obstacle("batch-used", message)
+            batch.copied += makers
+
+    def _first_use(self, batch: FedBatch, moved: list[ast.stmt]) -> ast.Name | None:
+        """A use, outside of the batch's own code, of what is made by statements that move."""
+        inside = {
+            node for one in (*moved, *(e.value for e in batch.entries)) for node in ast.walk(one)
+        }
+        names = {
+            name.id: name
+            for one in moved
+            for name in ast.walk(one)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        }
+        for stored in names.values():
+            for use in self._scopes.uses(stored):
+                if use in inside or self._fed_again(batch, use) in (batch.fetched or ()):
+                    continue
+                for binding in self._flow.reaching(use):
+                    if any(
+                        binding.node is one or one in self._source.ancestors(binding.node)
+                        for one in moved
+                    ):
+                        return use
+        return None
+
+    def _fed_again(self, batch: FedBatch, use: ast.Name) -> Entry | None:
+        """The entry that a later run of the turn feeds as it is, where it does so under an `if`."""
+        feed = self._source.parent(use)
+        statement = batch.statement
+        if not isinstance(feed, ast.Dict) or use not in feed.values:
+            return None
+        key = feed.keys[feed.values.index(use)]
+        for entry in batch.entries:
+            if not isinstance(entry.value, ast.Name) or entry.value.id != use.id:
+                continue
+            if key is None or ast.dump(key) != ast.dump(entry.key):
+                return None
+            later = batch.loop.body[batch.loop.body.index(statement) + 1 :]
+            under = any(
+                isinstance(one, ast.If) and one in self._source.ancestors(use) for one in later
+            )
+            return entry if under and self._can_fetch(batch) else None
+        return None
+
+    def _can_fetch(self, batch: FedBatch) -> bool:
+        """Whether the run can fetch more: its results are named one by one, or not at all."""
+        run, statement = batch.run, batch.statement
+        if not run.direct or run.options:
+            return False
+        if isinstance(statement, ast.Expr):
+            return statement.value is run.call
+        if not isinstance(statement, ast.Assign) or statement.value is not run.call:
+            return False
+        target = statement.targets[0]
+        if len(statement.targets) > 1:
+            return False
+        if isinstance(target, ast.Tuple):
+            listed = isinstance(run.fetches, (ast.List, ast.Tuple))
+            plain = all(isinstance(part, ast.Name) for part in target.elts)
+            return listed and plain and len(target.elts) == len(run.fetches.elts)  # type: ignore[attr-defined]
+        return isinstance(target, ast.Name)
+
+    def _dict_used(self, batch: FedBatch) -> Obstacle | None:
+        """Whether the dict itself is used for more than the one run."""
+        if batch.filed is None:
+            return None
+        target = batch.filed.targets[0]
+        assert isinstance(target, ast.Name)
+        for use in self._scopes.uses(target):
+            if use is batch.run.feed:
+                continue
+            if any(binding.node is batch.filed for binding in self._flow.reaching(use)):
+                message = f"line {use.lineno} uses the dict `{use.id}` as well"
+                return Obstacle("batch-used", message)
+        return None
+
+    def _is_arithmetic(self, statement: ast.stmt) -> bool:
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return False
+        if not isinstance(statement.targets[0], ast.Name):
+            return False
+        return self._is_sum(statement.value)
+
+    def _is_sum(self, value: ast.expr) -> bool:
+        """Whether a value is computed from names of numbers and sizes, with nothing behind."""
+        stack: list[ast.AST] = [value]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.Call):
+                if self._names.dotted(node.func) not in _COUNTING or node.keywords:
+                    return False
+                stack += node.args
+            elif isinstance(node, ast.Attribute) and node.attr in ("shape", "size"):
+                pass
+            elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+                if not isinstance(node.value, ast.Attribute):
+                    return False
+                stack.append(node.value)
+            elif isinstance(node, _ARITHMETIC):
+                stack += ast.iter_child_nodes(node)
+            else:
+                return False
+        return True
+
+
+def _read(node: ast.AST) -> set[str]:
+    return {
+        one.id
+        for one in ast.walk(node)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)
+    }
+
+
+def _bound(statements: list[ast.stmt] | set[ast.stmt]) -> frozenset[str]:
+    return frozenset(
+        node.id
+        for statement in statements
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    )
+
+
+def _names_of(target: ast.AST | None) -> frozenset[str]:
+    walked = ast.walk(target) if target is not None else ()
+    return frozenset(node.id for node in walked if isinstance(node, ast.Name))
+
+
+def _changes(statement: ast.stmt, made: set[str]) -> bool:
+    """Whether a statement may change what is bound to a name: a loop, `x[0] = 1`, `x.sort()`."""
+    if not made & _read(statement):
+        return False
+    if isinstance(statement, (ast.For, ast.AugAssign)):
+        return True
+    if isinstance(statement, ast.Assign):
+        return any(
+            isinstance(target, (ast.Subscript, ast.Attribute)) for target in statement.targets
+        )
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    call = statement.value
+    given = set().union(*(_read(argument) for argument in call.args)) if call.args else set()
+    if isinstance(call.func, ast.Attribute):
+        mutates = effect_of_method(call.func.attr) is CallEffect.MUTATES
+        return mutates and bool(made & (_read(call.func.value) | given))
+    return False

@@ -1,0 +1,175 @@
+"""Placeholders that can be given a default: what they are made with, and where."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.nodes import Kind
+from tfrewrite.analysis.obstacle import Obstacle
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.classes import Classes
+    from tfrewrite.analysis.flow import Flow
+    from tfrewrite.analysis.graph import Tracer
+    from tfrewrite.analysis.hoisting import Hoisting
+    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.scopes import Scopes
+    from tfrewrite.analysis.source import Source
+
+_PARAMETERS = ("dtype", "shape", "name")
+_NUMBERS = frozenset(
+    "float16 float32 float64 half double float int int8 int16 int32 int64 uint8 uint16 bool".split()
+)
+_SHAPES = (ast.Constant, ast.Name, ast.List, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Attribute,
+           ast.Subscript, ast.operator, ast.unaryop, ast.expr_context)  # fmt: skip
+_PASSED = frozenset({"name_scope", "variable_scope", "Session", "InteractiveSession"})
+
+
+@dataclass(frozen=True, eq=False)
+class Placeholder:
+    """`x = tf.placeholder(dtype, shape, name)`."""
+
+    call: ast.Call
+    statement: ast.Assign
+    target: ast.Name | ast.Attribute
+    dtype: ast.expr
+    shape: ast.expr | None
+    name: ast.expr | None
+
+    @property
+    def is_scalar(self) -> bool:
+        shape = self.shape
+        return isinstance(shape, (ast.List, ast.Tuple)) and not shape.elts
+
+
+class Placeholders:
+    """Goes from the key of a feed to the placeholder that it is."""
+
+    def __init__(
+        self, source: Source, scopes: Scopes, names: Names, flow: Flow, classes: Classes,
+        tracer: Tracer, hoisting: Hoisting,
+    ) -> None:  # fmt: skip
+        self._source = source
+        self._scopes = scopes
+        self._names = names
+        self._flow = flow
+        self._classes = classes
+        self._tracer = tracer
+        self._hoisting = hoisting
+
+    def of(self, key: ast.expr, loop: ast.stmt) -> Placeholder | Obstacle:
+        """The placeholder that a key stands for in a loop, if that can be given a default."""
+        text = ast.unparse(key)
+        node = self._tracer.trace(key)
+        call = node.expr
+        if (
+            node.kind is not Kind.OP
+            or node.symbol != "placeholder"
+            or not isinstance(call, ast.Call)
+        ):
+            message = f"`{text}` is not known to be a placeholder made in this file"
+            return Obstacle("placeholder-elsewhere", message)
+        statement = self._source.statement(call)
+        found = self._read(call, statement)
+        if found is None:
+            message = f"it is not told what the placeholder of line {call.lineno} is made with"
+            return Obstacle("placeholder-unclear", message)
+        return self._seen(key, found, loop) or self.scopes_around(found.statement) or found
+
+    def set_between(self, first: Placeholder, later: Placeholder) -> ast.Name | None:
+        """A name in the shape of a placeholder that gets its value after another is made."""
+        block, start = self._source.position(first.statement)
+        _, end = self._source.position(later.statement)
+        roots = [one for one in (later.shape, later.dtype) if one is not None]
+        for name in (node for root in roots for node in ast.walk(root)):
+            if isinstance(name, ast.Name):
+                for binding in self._scopes.bindings(name):
+                    for between in block[start:end]:
+                        if between is binding.node or between in self._source.ancestors(
+                            binding.node
+                        ):
+                            return name
+        return None
+
+    def _read(self, call: ast.Call, statement: ast.stmt) -> Placeholder | None:
+        if not isinstance(statement, ast.Assign) or statement.value is not call:
+            return None
+        target = statement.targets[0]
+        if len(statement.targets) != 1 or not isinstance(target, (ast.Name, ast.Attribute)):
+            return None
+        if not isinstance(call.func, ast.Attribute) or len(call.args) > len(_PARAMETERS):
+            return None
+        if any(isinstance(argument, ast.Starred) for argument in call.args):
+            return None
+        given = dict(zip(_PARAMETERS, call.args, strict=False))
+        for keyword in call.keywords:
+            if keyword.arg not in _PARAMETERS or keyword.arg in given:
+                return None
+            given[keyword.arg] = keyword.value
+        dtype, shape = given.get("dtype"), given.get("shape")
+        if dtype is None or not self._is_number(dtype):
+            return None
+        if shape is not None and not all(isinstance(node, _SHAPES) for node in ast.walk(shape)):
+            return None
+        return Placeholder(call, statement, target, dtype, shape, given.get("name"))
+
+    def _is_number(self, dtype: ast.expr) -> bool:
+        if isinstance(dtype, ast.Constant):
+            return dtype.value in _NUMBERS
+        path = self._names.dotted(dtype) or ""
+        module, _, name = path.rpartition(".")
+        return module in ("tensorflow", "numpy", "builtins") and name in _NUMBERS
+
+    def _seen(self, key: ast.expr, found: Placeholder, loop: ast.stmt) -> Obstacle | None:
+        """Whether the loop sees this very placeholder, made once before it."""
+        line = found.call.lineno
+        if self._hoisting.loops(found.statement):
+            message = f"the placeholder of line {line} is made in a loop"
+            return Obstacle("placeholder-elsewhere", message)
+        if isinstance(key, ast.Name) and isinstance(found.target, ast.Name):
+            bindings = self._scopes.bindings(key)
+            if [binding.node for binding in bindings] != [found.statement]:
+                message = f"`{key.id}` is not only the placeholder of line {line}"
+                return Obstacle("placeholder-elsewhere", message)
+        elif not self._same_attribute(key, found.target):
+            message = f"the placeholder of line {line} has no name that the loop sees"
+            return Obstacle("placeholder-elsewhere", message)
+        sure = self._hoisting.unsure(key, loop)
+        if sure is not None:
+            message = f"the placeholder of line {line} may not be there before the loop"
+            return Obstacle("placeholder-elsewhere", message)
+        return None
+
+    def _same_attribute(self, key: ast.expr, target: ast.expr) -> bool:
+        """Whether both are one attribute of `self`, in methods of one class."""
+        if not isinstance(key, ast.Attribute) or not isinstance(target, ast.Attribute):
+            return False
+        if not isinstance(key.value, ast.Name) or not isinstance(target.value, ast.Name):
+            return False
+        cls = self._classes.of_self(key.value)
+        return (
+            cls is not None
+            and cls is self._classes.of_self(target.value)
+            and key.attr == target.attr
+            and not self._classes.extended(cls)
+        )
+
+    def scopes_around(self, statement: ast.stmt) -> Obstacle | None:
+        """Whether what stands around would place, or bind, the ops of a pipeline as well."""
+        for outer in self._flow.enclosing(statement):
+            for item in outer.items if isinstance(outer, ast.With) else ():
+                manager = item.context_expr
+                symbol = self._names.tf(manager.func) if isinstance(manager, ast.Call) else None
+                default = isinstance(manager, ast.Call) and ast.unparse(manager.func).endswith(
+                    ".as_default"
+                )
+                cpu = symbol == "device" and "cpu" in ast.unparse(manager).lower()
+                session = isinstance(manager, (ast.Name, ast.Attribute)) and "sess" in (
+                    ast.unparse(manager).lower()
+                )
+                if symbol not in _PASSED and not default and not cpu and not session:
+                    message = f"the pipeline would be made under `with {ast.unparse(manager)}`"
+                    return Obstacle("placeholder-scope", message)
+        return None

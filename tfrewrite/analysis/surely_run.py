@@ -1,0 +1,41 @@
+"""Whether running a fetch surely runs something beneath it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.nodes import Kind
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.nodes import Node
+
+# What these ask of a tensor may be known without its value.
+_KNOWN_BEFORE = frozenset(
+    "shape size rank zeros_like ones_like shape_n broadcast_dynamic_shape stop_gradient".split()
+)
+_NO_VALUE = frozenset({"shape", "get_shape", "dtype", "name"})
+
+
+def surely_beneath(root: Node, wanted: Node) -> bool:
+    """Whether a run that fetches `root` needs the value of `wanted`, on whatever way."""
+    return _needs(root, wanted, {})
+
+
+def _needs(node: Node, wanted: Node, known: dict[Node, bool]) -> bool:
+    if node is wanted:
+        return True
+    if node in known:
+        return known[node]
+    known[node] = False  # a value that is made of itself
+    values = [*node.values, *node.controls]
+    if node.kind is Kind.CHOICE:
+        others = [one for one in node.values if one is not node]
+        found = bool(others) and all(_needs(one, wanted, known) for one in others)
+    elif node.kind in (Kind.OP, Kind.STRUCTURE, Kind.ELEMENT):
+        found = node.symbol not in _KNOWN_BEFORE and any(
+            _needs(one, wanted, known) for one in values
+        )
+    else:
+        found = False
+    known[node] = found
+    return found
