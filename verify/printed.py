@@ -17,7 +17,7 @@ NUMBER = re.compile(
 _DIGIT = re.compile(r"\d")
 _UNIT = r"(?:s|secs?|seconds?|ms|milliseconds?|us|µs|min|mins|minutes?|h|hrs?|hours?)"
 _PER = r"(?:it|its|steps?|batch(?:es)?|examples?|samples?|images?|imgs?|words?|tokens?|frames?)"
-# Begins where digits begin: begun at each digit, long numbers would take the square of their length.
+# Begins where digits begin: begun at each digit, a long number takes the square of its length.
 _AMOUNT = r"(?<!\d)\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 TIMES = re.compile(
     rf"""\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?        # a date
