@@ -150,11 +150,15 @@ class HoistGraphBuilding(Rule):
 
 
 def _built_in_loops(facts: Facts) -> list[ast.expr]:
-    """The largest expressions that make ops in each turn of a loop, in the order of the text."""
+    """The largest expressions that make ops in each turn of a loop, in the order of the text.
+
+    Only loops that run the graph concern this rule.
+    """
     found: set[ast.expr] = set()
-    for kind in _MAKERS:
+    running = {outer for call in facts.sessions.runs for outer in facts.source.ancestors(call)}
+    for kind in _MAKERS if running else ():
         for node in facts.source.all(kind):
-            if facts.hoisting.loops(node) and facts.op_making.makes(node):
+            if running & set(facts.hoisting.loops(node)) and facts.op_making.makes(node):
                 if not isinstance(facts.scopes.of(node).node, ast.ClassDef):
                     if not isinstance(facts.source.function(node), ast.Lambda):
                         found.add(facts.op_making.larger(node) or node)
