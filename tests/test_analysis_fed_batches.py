@@ -1,0 +1,92 @@
+"""What belongs to the batch that a loop makes and feeds, and what does not."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from analysis_helpers import with_graph
+from tfrewrite.analysis.fed_batches import Entry, FedBatch
+
+
+def batches(body: str, before: str = "") -> list[FedBatch]:
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    text = f"with tf.Session() as sess:\n    {before or 'pass'}\n    for i in range(9):\n{lines}"
+    return list(with_graph(text).fed_batches.all())
+
+
+def only(body: str, before: str = "") -> FedBatch:
+    (found,) = batches(body, before)
+    return found
+
+
+def texts(entries: list[Entry]) -> list[str]:
+    return [f"{ast.unparse(one.key)}: {ast.unparse(one.value)}" for one in entries]
+
+
+def lines(statements: list[ast.stmt]) -> list[str]:
+    return [ast.unparse(one) for one in statements]
+
+
+def test_slices_of_arrays() -> None:
+    found = only("sess.run(train_op, {x: X[i * 8:i * 8 + 8], y: Y[i * 8:i * 8 + 8]})")
+    assert texts(found.entries) == ["x: X[i * 8:i * 8 + 8]", "y: Y[i * 8:i * 8 + 8]"]
+    assert (found.kept, found.making, found.obstacle) == ([], [], None)
+
+
+def test_statements_that_make_the_batch_go_with_it() -> None:
+    found = only("start = i * 8\nbatch = X[start:start + 8]\nsess.run(train_op, {x: batch})")
+    assert texts(found.entries) == ["x: batch"]
+    assert lines(found.making) == ["start = i * 8", "batch = X[start:start + 8]"]
+    assert found.copied == []
+
+
+def test_what_the_loop_goes_on_needing_is_copied() -> None:
+    found = only("start = i * 8\nsess.run(train_op, {x: X[start:start + 8]})\nprint(start)")
+    assert lines(found.copied) == ["start = i * 8"]
+
+
+def test_what_stays_the_same_stays_in_the_feed() -> None:
+    found = only("sess.run(train_op, {x: X[i:i + 8], y: labels})", "labels = load()")
+    assert texts(found.entries) == ["x: X[i:i + 8]"]
+    assert texts(found.kept) == ["y: labels"]
+
+
+def test_a_dict_with_a_name() -> None:
+    found = only("feed = {x: X[i:i + 8]}\nsess.run(train_op, feed_dict=feed)")
+    assert found.filed is not None
+    assert ast.unparse(found.filed) == "feed = {x: X[i:i + 8]}"
+
+
+def test_a_batch_that_another_run_is_fed_with_under_a_condition() -> None:
+    found, _ = batches(
+        "batch = X[i:i + 8]\nsess.run(train_op, {x: batch})\n"
+        "if i % 2:\n    print(sess.run(logits, {x: batch}))"
+    )
+    assert texts(found.fetched) == ["x: batch"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "sess.run(train_op)",
+        "sess.run(train_op, {x: X})",
+        "sess.run(train_op, make(i))",
+        "sess.run(train_op, {**given, x: X[i]})",
+    ],
+)
+def test_where_no_batch_is_made(body: str) -> None:
+    assert batches(body) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if i:\n    sess.run(train_op, {x: X[i:i + 8]})",
+        "try:\n    sess.run(train_op, {x: X[i:i + 8]})\nexcept ValueError:\n    pass",
+        "batch = X[i:i + 8]\nsess.run(train_op, {x: batch})\nprint(batch)",
+    ],
+)
+def test_a_batch_that_is_not_the_run_s_alone(body: str) -> None:
+    assert all(found.obstacle is not None for found in batches(body)[:1])
