@@ -73,9 +73,7 @@ def test_a_placeholder_of_which_not_all_is_told(made: str) -> None:
     assert isinstance(found(made), Obstacle)
 
 
-@pytest.mark.parametrize(
-    "scope", ["tf.device('/gpu:0')", "tf.control_dependencies([a])", "scopes()"]
-)
+@pytest.mark.parametrize("scope", ["tf.device('/gpu:0')", "tf.control_dependencies([a])"])
 def test_a_placeholder_under_a_scope_that_its_default_would_be_in(scope: str) -> None:
     assert reason(f"with {scope}:\n    x = tf.placeholder(tf.float32)") == "placeholder-scope"
 
