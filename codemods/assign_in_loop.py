@@ -13,8 +13,8 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import SessionKind
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
+from tfrewrite.writing.draws import changed_draws
 from tfrewrite.writing.fed_assign import Fed, fed, fed_value, made_before_loop, made_with_variables
-from tfrewrite.writing.hoisted import changed_draws
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

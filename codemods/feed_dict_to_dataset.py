@@ -14,6 +14,7 @@ from tfrewrite.analysis.surely_run import surely_beneath
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.batch_pipeline import BatchPipeline
+from tfrewrite.writing.draws import changed_draws
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -393,7 +394,8 @@ def _rewrite(
     effects: BatchEffects,
     taken: set[str],
 ) -> Rewrite:
-    changes = _changes(facts, placeholders)
+    first = min((one.statement for one in placeholders), key=facts.source.span)
+    changes = changed_draws(facts, first, "after the placeholders")
     keys = ", ".join(f"`{facts.source.segment(entry.key)}`" for entry in batch.entries)
     because = "they depend on nothing that the loop does, and each run takes exactly one"
     contract = Contract.RESAMPLED if changes else Contract.EXACT
@@ -416,19 +418,3 @@ def _pays(effects: BatchEffects) -> str:
     if effects.own_code:
         return "it pays where making one takes long and a core is free: measure it"
     return "making one is cheap here, so this is likely slower: measure it"
-
-
-def _changes(facts: Facts, placeholders: list[Placeholder]) -> str:
-    """What other draws there may be, because more ops are made before random ones."""
-    if not facts.seeds.depend_on_ops_before:
-        return ""
-    first = min((one.statement for one in placeholders), key=facts.source.span)
-    rest = facts.afterwards.rest(first)
-    draw = facts.building.first_draw(rest.nodes)
-    if draw is None and not rest.unseen:
-        return ""
-    where = f"line {draw.lineno}" if draw is not None else "the rest of the program"
-    return (
-        f"draws of ops without a seed of their own, which {where} may make after the placeholders:"
-        " TensorFlow 1.15 derives their seeds from the number of ops made before"
-    )

@@ -10,7 +10,8 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import SessionKind
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
-from tfrewrite.writing.hoisted import changed_draws, hoisted
+from tfrewrite.writing.draws import changed_draws
+from tfrewrite.writing.hoisted import hoisted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

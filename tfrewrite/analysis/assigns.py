@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.arguments import arguments
 from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
@@ -134,14 +135,14 @@ class Assigns:
         if symbol is not None:
             kind = symbol.removeprefix("state_ops.")
             parameters = ("ref", *_PARAMETERS[kind]) if kind in _KINDS else ()
-            given = _arguments(call, parameters)
+            given = arguments(call, parameters)
             variable = given.pop("ref", None) if given else None
             return (kind, variable, given) if given and variable is not None else None
         if not isinstance(call.func, ast.Attribute) or call.func.attr not in _KINDS:
             return None
         if self._names.dotted(call.func) is not None:
             return None
-        given = _arguments(call, _OF_VARIABLES[call.func.attr])
+        given = arguments(call, _OF_VARIABLES[call.func.attr])
         return (call.func.attr, call.func.value, given) if given else None
 
     # The run
@@ -271,18 +272,6 @@ def _elsewhere(assign: Assign, why: str) -> Obstacle:
         " placeholder for the value, where the variable is made"
     )
     return Obstacle("loop-elsewhere", message)
-
-
-def _arguments(call: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.expr] | None:
-    """The arguments by parameter; None where the call is not of that form."""
-    if any(isinstance(one, ast.Starred) for one in call.args) or len(call.args) > len(parameters):
-        return None
-    given = dict(zip(parameters, call.args, strict=False))
-    for keyword in call.keywords:
-        if keyword.arg not in parameters or keyword.arg in given:
-            return None
-        given[keyword.arg] = keyword.value
-    return given
 
 
 def _is_true(expr: ast.expr) -> bool:

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.arguments import arguments
 from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
 
@@ -99,15 +100,9 @@ class Placeholders:
         target = statement.targets[0]
         if len(statement.targets) != 1 or not isinstance(target, (ast.Name, ast.Attribute)):
             return None
-        if not isinstance(call.func, ast.Attribute) or len(call.args) > len(_PARAMETERS):
+        given = arguments(call, _PARAMETERS) if isinstance(call.func, ast.Attribute) else None
+        if given is None:
             return None
-        if any(isinstance(argument, ast.Starred) for argument in call.args):
-            return None
-        given = dict(zip(_PARAMETERS, call.args, strict=False))
-        for keyword in call.keywords:
-            if keyword.arg not in _PARAMETERS or keyword.arg in given:
-                return None
-            given[keyword.arg] = keyword.value
         dtype, shape = given.get("dtype"), given.get("shape")
         if dtype is None or not self._is_number(dtype):
             return None

@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.arguments import arguments
 from tfrewrite.analysis.nodes import Kind, Node
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import Binding, How, Scopes
@@ -126,7 +127,7 @@ class Sessions:
     def _of_session(
         self, call: ast.Call, func: ast.Attribute, kind: SessionKind
     ) -> SessionRun | None:
-        given = _arguments(call, ("fetches", "feed_dict", "options", "run_metadata"))
+        given = arguments(call, ("fetches", "feed_dict", "options", "run_metadata"))
         if given is None or given.get("fetches") is None:
             return None
         feed = _not_none(given.get("feed_dict"))
@@ -142,7 +143,7 @@ class Sessions:
         )
 
     def _of_tensor(self, call: ast.Call, func: ast.Attribute) -> SessionRun | None:
-        given = _arguments(call, ("feed_dict", "session"))
+        given = arguments(call, ("feed_dict", "session"))
         if given is None:
             return None
         session = _not_none(given.get("session"))
@@ -209,20 +210,6 @@ def _sort(value: Node) -> SessionKind | None:
     if value.kind is Kind.OBJECT and value.symbol in HOOKED_SESSIONS:
         return SessionKind.HOOKED
     return None
-
-
-def _arguments(call: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.expr] | None:
-    """The arguments by parameter; None where the call passes them in a way that hides them."""
-    if any(isinstance(argument, ast.Starred) for argument in call.args):
-        return None
-    if len(call.args) > len(parameters):
-        return None
-    given = dict(zip(parameters, call.args, strict=False))
-    for keyword in call.keywords:
-        if keyword.arg not in parameters or keyword.arg in given:
-            return None
-        given[keyword.arg] = keyword.value
-    return given
 
 
 def _not_none(expr: ast.expr | None) -> ast.expr | None:

@@ -29,21 +29,6 @@ def hoisted(
     return _hoisted_value(facts, built.expr, before, name, text)
 
 
-def changed_draws(facts: Facts, before: ast.stmt) -> str:
-    """What other draws there may be, because fewer ops are made before random ones."""
-    if not facts.seeds.depend_on_ops_before:
-        return ""
-    rest = facts.afterwards.rest(before)
-    draw = facts.building.first_draw(rest.nodes)
-    if draw is None and not rest.unseen:
-        return ""
-    where = f"line {draw.lineno}" if draw is not None else "the rest of the program"
-    return (
-        f"draws of ops without a seed of their own, which {where} may make in the loop or after it:"
-        " TensorFlow 1.15 derives their seeds from the number of ops made before"
-    )
-
-
 def made_before(
     facts: Facts, value: ast.expr, before: ast.stmt, name: str, text: str
 ) -> tuple[Edit, ...]:
