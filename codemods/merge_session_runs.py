@@ -219,6 +219,12 @@ class _Step:
                 group, update = [], part
         yield from self._merge(group, update)
 
+    def _may_build(self, node: ast.AST) -> bool:
+        """Whether a part of what is fetched is an op that is made for this run."""
+        if isinstance(node, ast.Call):
+            return True
+        return isinstance(node, ast.expr) and self._facts.op_making.makes(node)
+
     def _forbidden(self) -> Obstacle | None:
         """What speaks against merging any of the runs, whatever they fetch."""
         first = self._parts[0].run
@@ -226,7 +232,7 @@ class _Step:
             obstacle = run.obstacle(who="a run", hooks_see="every run")
             if obstacle is not None:
                 return obstacle
-            if any(isinstance(node, ast.Call) for node in ast.walk(run.fetches)):
+            if any(self._may_build(node) for node in ast.walk(run.fetches)):
                 message = "a fetch is made anew in each step: build it before the loop"
                 return Obstacle("fetch-builds-graph", message)
         if first.session == DEFAULT_SESSION and self._facts.names.alias is None:

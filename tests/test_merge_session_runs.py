@@ -277,6 +277,20 @@ TRAPS = [
         reason="fetch-builds-graph",
     ),
     refuses(
+        "fetches that operators make anew",
+        """
+        import tensorflow as tf
+        x = tf.placeholder(tf.float32, [None])
+        most = tf.reduce_max(x)
+        least = tf.reduce_min(x)
+        with tf.Session() as sess:
+            for i in range(10):
+                print(sess.run(most + 1, {x: [1.0]}))
+                print(sess.run(least * 2, {x: [1.0]}))
+        """,
+        reason="fetch-builds-graph",
+    ),
+    refuses(
         "a fetch that a global statement may replace",
         step(
             READS,
