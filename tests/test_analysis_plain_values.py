@@ -13,14 +13,14 @@ SESSION = "sess = tf.Session()\nfrom data import source\n"
 def plain(text: str) -> bool:
     """Whether the value of the marked statement is plain."""
     found = with_graph(SESSION + text)
-    values = PlainValues(found.scopes, found.names, found.classes, found.sessions)
+    values = PlainValues(found)
     return values.expr(expression(found))
 
 
 def fresh(text: str, name: str = "v") -> bool:
     """Whether every binding of the name read on the marked line makes a new object."""
     found = with_graph(SESSION + text)
-    values = PlainValues(found.scopes, found.names, found.classes, found.sessions)
+    values = PlainValues(found)
     return all(values.fresh(binding) for binding in found.scopes.bindings(use(found, name)))
 
 

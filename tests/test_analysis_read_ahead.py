@@ -117,7 +117,7 @@ def test_what_nothing_changes(text: str, *, stays: bool) -> None:
 )
 def test_who_gets_an_iterator(text: str, *, only: bool) -> None:
     found = facts(f"{HEAD}ds = tf.data.Dataset.range(3)\n{text}")
-    iterators = Iterators(found.source, found.names, found.classes, found.own_calls)
+    iterators = Iterators(found)
     made = expression(found)
     assert isinstance(made, ast.Call)
     assert iterators.only_taken_from(made) is only

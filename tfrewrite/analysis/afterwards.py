@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -31,14 +27,12 @@ class Rest:
 class Afterwards:
     """Follows a program from a statement to its end, into functions and back to their callers."""
 
-    def __init__(
-        self, source: Source, scopes: Scopes, names: Names, classes: Classes, own: OwnCalls
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
-        self._own = own
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
+        self._own = facts.own_calls
         self._known: dict[ast.stmt, Rest] = {}
 
     def rest(self, statement: ast.stmt) -> Rest:

@@ -15,16 +15,9 @@ from tfrewrite.analysis.scopes import How
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.graph import Tracer
-    from tfrewrite.analysis.hoisting import Hoisting
-    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.nodes import Node
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.sessions import SessionRun, Sessions
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.sessions import SessionRun
 
 _KINDS = ("assign", "assign_add", "assign_sub")
 _PARAMETERS = {
@@ -82,27 +75,16 @@ class Home:
 class Assigns:
     """Finds the calls, and what is known of the variables."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        flow: Flow,
-        tracer: Tracer,
-        sessions: Sessions,
-        own: OwnCalls,
-        classes: Classes,
-        hoisting: Hoisting,
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._tracer = tracer
-        self._sessions = sessions
-        self._own = own
-        self._classes = classes
-        self._hoisting = hoisting
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._tracer = facts.graph
+        self._sessions = facts.sessions
+        self._own = facts.own_calls
+        self._classes = facts.classes
+        self._hoisting = facts.hoisting
 
     def all(self) -> list[Assign]:
         """Every op of the kind that a run fetches where it is made, in the order of the text."""

@@ -25,13 +25,8 @@ from tfrewrite.analysis.scopes import COMPREHENSIONS, How
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.data_values import DataValues
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.ownership import Ownership
-    from tfrewrite.analysis.scopes import Binding, Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.scopes import Binding
 
 _STREAMS = ("numpy.random", "random")
 _STREAM_OBJECTS = ("numpy.random.RandomState", "numpy.random.default_rng", "random.Random")
@@ -102,17 +97,14 @@ class BatchEffects:
 class BatchCode:
     """Looks at code that makes batches."""
 
-    def __init__(
-        self, source: Source, scopes: Scopes, names: Names, classes: Classes, own: OwnCalls,
-        owned: Ownership, data: DataValues,
-    ) -> None:  # fmt: skip
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
-        self._own = own
-        self._owned = owned
-        self._data = data
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
+        self._own = facts.own_calls
+        self._owned = facts.ownership
+        self._data = facts.data_values
 
     def effects(self, code: Iterable[ast.AST], local: frozenset[str]) -> BatchEffects:
         """What code does of which the names in `local` are its own."""

@@ -11,20 +11,9 @@ from tfrewrite.analysis.obstacle import Obstacle
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.batch_code import BatchCode, BatchEffects
-    from tfrewrite.analysis.catching import Catching
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.data_values import DataValues
+    from tfrewrite.analysis.batch_code import BatchEffects
+    from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.graph import Tracer
-    from tfrewrite.analysis.managers import Managers
-    from tfrewrite.analysis.moves import Moves
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.sessions import Sessions
-    from tfrewrite.analysis.source import Source
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PYTHON_OPS = ("py_func", "numpy_function", "py_function")
@@ -34,24 +23,20 @@ _ITERATING = frozenset({"__iter__", "__next__", "__getitem__", "__len__"})
 class BatchesAhead:
     """Decides it from the code of the batch and that of the rest of the loop."""
 
-    def __init__(
-        self, source: Source, scopes: Scopes, names: Names, flow: Flow, classes: Classes,
-        managers: Managers, own: OwnCalls, tracer: Tracer, sessions: Sessions, moves: Moves,
-        catching: Catching, code: BatchCode, data: DataValues,
-    ) -> None:  # fmt: skip
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._classes = classes
-        self._managers = managers
-        self._own = own
-        self._tracer = tracer
-        self._sessions = sessions
-        self._moves = moves
-        self._catching = catching
-        self._code = code
-        self._data = data
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._classes = facts.classes
+        self._managers = facts.managers
+        self._own = facts.own_calls
+        self._tracer = facts.graph
+        self._sessions = facts.sessions
+        self._moves = facts.moves
+        self._catching = facts.catching
+        self._code = facts.batch_code
+        self._data = facts.data_values
 
     def effects(self, batch: FedBatch) -> BatchEffects:
         """What the code of a batch does."""

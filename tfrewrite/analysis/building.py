@@ -15,16 +15,8 @@ from tfrewrite.analysis.symbols import BUILDING_NOTHING, HOLDING_NO_OPS, SESSION
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.graph import Tracer
-    from tfrewrite.analysis.moves import Moves
-    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.nodes import Node
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.plain_values import PlainValues
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.seeds import Seeds
-    from tfrewrite.analysis.sessions import Sessions
 
 _MAX_PARAMETERS = 4
 _REGISTERING = frozenset({"registers", "creates", "calls"})
@@ -34,27 +26,16 @@ _DRAWING = frozenset({"random", "creates", "calls"})
 class Building:
     """Questions about what a piece of the program adds to a graph."""
 
-    def __init__(
-        self,
-        scopes: Scopes,
-        names: Names,
-        classes: Classes,
-        own: OwnCalls,
-        tracer: Tracer,
-        sessions: Sessions,
-        moves: Moves,
-        plain: PlainValues,
-        seeds: Seeds,
-    ) -> None:
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
-        self._own = own
-        self._tracer = tracer
-        self._sessions = sessions
-        self._moves = moves
-        self._plain = plain
-        self._seeds = seeds
+    def __init__(self, facts: Facts) -> None:
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
+        self._own = facts.own_calls
+        self._tracer = facts.graph
+        self._sessions = facts.sessions
+        self._moves = facts.moves
+        self._plain = facts.plain_values
+        self._seeds = facts.seeds
 
     def first_draw(self, nodes: Iterable[ast.AST]) -> ast.Call | None:
         """A call that may make a random op without a seed of its own."""

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.sessions import SessionRun, Sessions
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.sessions import SessionRun
 
     Larger = Callable[[ast.expr], ast.expr | None]
     """Gives the larger value that an expression is a part of, where there is one."""
@@ -38,11 +36,11 @@ class Built:
 class BuiltValues:
     """Follows values from where they are made to the runs that fetch them."""
 
-    def __init__(self, source: Source, scopes: Scopes, flow: Flow, sessions: Sessions) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._flow = flow
-        self._sessions = sessions
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._flow = facts.flow
+        self._sessions = facts.sessions
 
     def of(self, expr: ast.expr, larger: Larger | None = None) -> Built:
         """What is done with the value of an expression.

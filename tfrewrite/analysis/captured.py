@@ -17,12 +17,7 @@ from tfrewrite.analysis.scopes import Binding, How
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 # Whatever they are given, they return data.
 _GIVING_DATA = (
@@ -77,16 +72,13 @@ _ABOUT_IT = frozenset({"shape", "dtype", "ndim", "size"})
 class Captured:
     """Questions about values that a function takes from outside."""
 
-    def __init__(
-        self, source: Source, scopes: Scopes, names: Names, flow: Flow, classes: Classes,
-        own: OwnCalls,
-    ) -> None:  # fmt: skip
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._classes = classes
-        self._own = own
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._classes = facts.classes
+        self._own = facts.own_calls
         self._open: set[ast.expr] = set()
         self._asked: set[ast.expr] = set()
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.classes import Classes
-from tfrewrite.analysis.flow import Flow
-from tfrewrite.analysis.managers import Managers
-from tfrewrite.analysis.names import Names
-from tfrewrite.analysis.source import Block, Source
+from tfrewrite.analysis.source import Block
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 _ENDING = frozenset({"builtins.KeyboardInterrupt", "tensorflow.errors.OutOfRangeError"})
 _GOING_ON = (ast.Return, ast.Break, ast.Continue, ast.Yield)
@@ -17,14 +17,12 @@ _GOING_ON = (ast.Return, ast.Break, ast.Continue, ast.Yield)
 class Catching:
     """Finds what may catch an exception of a statement and let the program go on."""
 
-    def __init__(
-        self, source: Source, names: Names, flow: Flow, classes: Classes, managers: Managers
-    ) -> None:
-        self._source = source
-        self._names = names
-        self._flow = flow
-        self._classes = classes
-        self._managers = managers
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._names = facts.names
+        self._flow = facts.flow
+        self._classes = facts.classes
+        self._managers = facts.managers
 
     def caught(self, block: Block, statement: ast.stmt) -> str:
         """The words for what may catch an exception of a statement of a block, if anything.

@@ -22,13 +22,7 @@ from tfrewrite.analysis.stages import Lost, Stage
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.element_code import ElementCode
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.ownership import Ownership
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _WRITERS = frozenset(
     [
@@ -70,23 +64,14 @@ _IN_MEMORY = frozenset({"from_tensors", "from_tensor_slices"})
 class ChangedSources:
     """Looks for changes that reading ahead would miss."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        flow: Flow,
-        own: OwnCalls,
-        code: ElementCode,
-        owned: Ownership,
-    ) -> None:
-        self._owned = owned
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._own = own
-        self._code = code
+    def __init__(self, facts: Facts) -> None:
+        self._owned = facts.ownership
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._own = facts.own_calls
+        self._code = facts.element_code
 
     def obstacle(self, consumer: Consumer, parts: list[Stage | Lost]) -> Obstacle | None:
         """What is read, and written while it is."""

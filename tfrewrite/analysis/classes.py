@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.flow import Flow
-from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.python_calls import REDUCING_METHODS
-from tfrewrite.analysis.scopes import Binding, How, Scopes
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.scopes import Binding, How
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -32,11 +33,11 @@ class Store:
 class Classes:
     """Questions about the classes that a file defines."""
 
-    def __init__(self, source: Source, scopes: Scopes, names: Names, flow: Flow) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
 
     def defined(self, func: ast.expr) -> ast.ClassDef | None:
         """The class of this file that a name stands for."""

@@ -13,10 +13,7 @@ from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.obstacle import Obstacle
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 # Exceptions that building a graph does not raise.
@@ -31,11 +28,11 @@ _OF_OTHERS = frozenset(
 class Conditions:
     """Questions about what stands between a loop and a part of its body."""
 
-    def __init__(self, source: Source, scopes: Scopes, names: Names, flow: Flow) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
 
     def obstacle(self, node: ast.AST, loop: ast.AST) -> Obstacle | None:
         """What may keep a loop from evaluating a node in all its turns, or catch its exception."""

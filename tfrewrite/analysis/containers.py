@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.classes import Classes, Method
-from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.classes import Method
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
-from tfrewrite.analysis.scopes import How, Scopes
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.scopes import How
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 
 class Containers:
     """Answers for each use of a variable what it may do to a container that the variable holds."""
 
-    def __init__(self, source: Source, scopes: Scopes, names: Names, classes: Classes) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
         self._checking: set[Method] = set()
 
     def changes(self, use: ast.expr) -> bool:

@@ -13,12 +13,7 @@ from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, gives_
 from tfrewrite.analysis.scopes import Binding, How
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.sessions import Sessions
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 # What these give has `train`, `validation` and `test`, each with `images`, `labels`, `next_batch`.
 KNOWN_DATASETS = (
@@ -50,16 +45,13 @@ _NO_ARRAYS = (
 class DataValues:
     """Follows values to where they are made."""
 
-    def __init__(
-        self, source: Source, scopes: Scopes, names: Names, classes: Classes, own: OwnCalls,
-        sessions: Sessions,
-    ) -> None:  # fmt: skip
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
-        self._own = own
-        self._sessions = sessions
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
+        self._own = facts.own_calls
+        self._sessions = facts.sessions
         self._open: set[ast.AST] = set()
 
     def expr(self, expr: ast.expr | None) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.classes import Classes
-from tfrewrite.analysis.graph import Tracer
-from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.python_calls import gives_data
-from tfrewrite.analysis.source import Source
 from tfrewrite.analysis.symbols import SETTINGS
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 _NAMESPACES = frozenset(
     f"builtins.{name}" for name in "globals locals vars exec eval setattr delattr".split()
@@ -61,11 +61,11 @@ def _given(call: ast.Call) -> list[ast.expr]:
 class Dynamics:
     """Finds, in a file, what makes the rest of the analysis worthless."""
 
-    def __init__(self, source: Source, names: Names, classes: Classes, tracer: Tracer) -> None:
-        self._source = source
-        self._names = names
-        self._classes = classes
-        self._tracer = tracer
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._names = facts.names
+        self._classes = facts.classes
+        self._tracer = facts.graph
 
     @cached_property
     def rewires_graph(self) -> bool:

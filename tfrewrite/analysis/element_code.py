@@ -25,12 +25,7 @@ from tfrewrite.analysis.python_calls import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.graph import Tracer
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _PYTHON_IN_GRAPH = frozenset({"py_func", "py_function", "numpy_function", "eager_py_func"})
 _READING_FILES = frozenset({"io.read_file", "read_file"})
@@ -59,21 +54,13 @@ _TENSOR_METHODS = frozenset(
 class ElementCode:
     """Questions about the functions that make or change the elements of a dataset."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        classes: Classes,
-        tracer: Tracer,
-        own: OwnCalls,
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
-        self._tracer = tracer
-        self._own = own
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
+        self._tracer = facts.graph
+        self._own = facts.own_calls
 
     def bodies(self, func: ast.expr) -> list[ast.AST] | None:
         """The code of a function and of all the functions of the file that it may call.

@@ -94,7 +94,7 @@ class Facts:
     @cached_property
     def flow(self) -> Flow:
         """In which order things happen."""
-        return Flow(self.source, self.scopes, self.managers)
+        return Flow(self)
 
     @cached_property
     def managers(self) -> Managers:
@@ -104,355 +104,219 @@ class Facts:
     @cached_property
     def classes(self) -> Classes:
         """The classes of the file and what their attributes hold."""
-        return Classes(self.source, self.scopes, self.names, self.flow)
+        return Classes(self)
 
     @cached_property
     def containers(self) -> Containers:
         """What becomes of lists and dicts."""
-        return Containers(self.source, self.scopes, self.names, self.classes)
+        return Containers(self)
 
     @cached_property
     def feeds(self) -> Feeds:
         """What runs are fed with."""
-        return Feeds(self.source, self.scopes, self.graph, self.containers)
+        return Feeds(self)
 
     @cached_property
     def graph(self) -> Tracer:
         """Which TensorFlow calls a value is made of."""
-        return Tracer(
-            self.source,
-            self.scopes,
-            self.names,
-            self.flow,
-            self.classes,
-            self.containers,
-            self.managers,
-        )
+        return Tracer(self)
 
     @cached_property
     def catching(self) -> Catching:
         """What may catch an exception and let the program go on."""
-        return Catching(self.source, self.names, self.flow, self.classes, self.managers)
+        return Catching(self)
 
     @cached_property
     def handlers(self) -> Handlers:
         """What looks into an exception."""
-        return Handlers(
-            self.source, self.scopes, self.names, self.flow, self.classes, self.managers
-        )
+        return Handlers(self)
 
     @cached_property
     def fixed_fetches(self) -> FixedFetches:
         """What runs fetch in each turn of a loop."""
-        return FixedFetches(
-            self.source,
-            self.scopes,
-            self.classes,
-            self.containers,
-            self.graph,
-            self.own_calls,
-            self.hoisting,
-        )
+        return FixedFetches(self)
 
     @cached_property
     def dynamics(self) -> Dynamics:
         """What makes the rest of the analysis worthless."""
-        return Dynamics(self.source, self.names, self.classes, self.graph)
+        return Dynamics(self)
 
     @cached_property
     def sessions(self) -> Sessions:
         """Where the graph is run."""
-        return Sessions(self.source, self.scopes, self.names, self.graph, self.own_calls)
+        return Sessions(self)
 
     @cached_property
     def opened_sessions(self) -> OpenedSessions:
         """Where sessions are opened."""
-        return OpenedSessions(
-            self.source,
-            self.scopes,
-            self.names,
-            self.flow,
-            self.sessions,
-            self.own_calls,
-            self.afterwards,
-        )
+        return OpenedSessions(self)
 
     @cached_property
     def moves(self) -> Moves:
         """What a run of the graph may be moved past."""
-        return Moves(
-            self.source,
-            self.scopes,
-            self.names,
-            self.flow,
-            self.classes,
-            self.graph,
-            self.sessions,
-            self.plain_values,
-            self.ownership,
-        )
+        return Moves(self)
 
     @cached_property
     def reports(self) -> Reports:
         """Whether a value is only shown, or acts."""
-        return Reports(
-            self.source, self.scopes, self.names, self.flow, self.classes, self.ownership
-        )
+        return Reports(self)
 
     @cached_property
     def plain_values(self) -> PlainValues:
         """Which values are ordinary ones."""
-        return PlainValues(self.scopes, self.names, self.classes, self.sessions)
+        return PlainValues(self)
 
     @cached_property
     def ownership(self) -> Ownership:
         """Which objects belong to one variable alone."""
-        return Ownership(self.source, self.scopes, self.names, self.plain_values)
+        return Ownership(self)
 
     @cached_property
     def own_calls(self) -> OwnCalls:
         """The functions of the file and their callers."""
-        return OwnCalls(self.source, self.scopes, self.names, self.classes)
+        return OwnCalls(self)
 
     @cached_property
     def pipelines(self) -> Pipelines:
         """The tf.data pipelines, and who consumes them."""
-        return Pipelines(self.source, self.names, self.flow, self.classes, self.own_calls)
+        return Pipelines(self)
 
     @cached_property
     def read_ahead(self) -> ReadAhead:
         """Whether anybody could tell that a pipeline is read ahead."""
-        code = ElementCode(
-            self.source, self.scopes, self.names, self.classes, self.graph, self.own_calls
-        )
-        generators = Generators(
-            self.source,
-            self.scopes,
-            self.names,
-            self.flow,
-            self.classes,
-            self.own_calls,
-            code,
-            self.captured,
-        )
-        sources = ChangedSources(
-            self.source, self.scopes, self.names, self.flow, self.own_calls, code, self.ownership
-        )
-        return ReadAhead(
-            self.source,
-            self.scopes,
-            self.names,
-            self.flow,
-            self.pipelines,
-            code,
-            generators,
-            self.own_calls,
-            sources,
-            Settled(
-                self.source,
-                self.scopes,
-                self.names,
-                self.classes,
-                self.own_calls,
-                self.captured,
-            ),
-            Iterators(self.source, self.names, self.classes, self.own_calls),
-            self.pipelines.uses,
-        )
+        return ReadAhead(self)
+
+    @cached_property
+    def element_code(self) -> ElementCode:
+        """What the functions of a pipeline do."""
+        return ElementCode(self)
+
+    @cached_property
+    def generators(self) -> Generators:
+        """What the generators of a pipeline do."""
+        return Generators(self)
+
+    @cached_property
+    def changed_sources(self) -> ChangedSources:
+        """What changes the arrays and files that a pipeline reads."""
+        return ChangedSources(self)
+
+    @cached_property
+    def settled(self) -> Settled:
+        """Which values do not change any more."""
+        return Settled(self)
+
+    @cached_property
+    def iterators(self) -> Iterators:
+        """What is an iterator over a pipeline."""
+        return Iterators(self)
 
     @cached_property
     def captured(self) -> Captured:
         """What functions take from outside."""
-        return Captured(
-            self.source, self.scopes, self.names, self.flow, self.classes, self.own_calls
-        )
+        return Captured(self)
 
     @cached_property
     def unread(self) -> Unread:
         """Which values get a name that nobody reads."""
-        return Unread(self.source, self.scopes, self.names, self.flow)
+        return Unread(self)
 
     @cached_property
     def seeds(self) -> Seeds:
         """Where the draws of random ops come from."""
-        return Seeds(self.source, self.names, self.own_calls, self.target_tf)
+        return Seeds(self)
 
     @cached_property
     def hoisting(self) -> Hoisting:
         """The way out of loops."""
-        return Hoisting(
-            self.source, self.scopes, self.flow, self.classes, self.managers, self.own_calls
-        )
+        return Hoisting(self)
 
     @cached_property
     def afterwards(self) -> Afterwards:
         """What may still be done from a statement on."""
-        return Afterwards(self.source, self.scopes, self.names, self.classes, self.own_calls)
+        return Afterwards(self)
 
     @cached_property
     def building(self) -> Building:
         """What adds ops to a graph."""
-        return Building(
-            self.scopes,
-            self.names,
-            self.classes,
-            self.own_calls,
-            self.graph,
-            self.sessions,
-            self.moves,
-            self.plain_values,
-            self.seeds,
-        )
+        return Building(self)
 
     @cached_property
     def numbers(self) -> Numbers:
         """Which sort of number a value is."""
-        settings = Settings(self.source, self.scopes, self.names, self.classes, self.own_calls)
-        return Numbers(
-            self.source,
-            self.scopes,
-            self.names,
-            self.classes,
-            self.own_calls,
-            self.sessions,
-            self.graph,
-            settings,
-        )
+        return Numbers(self)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What the command line or flags give."""
+        return Settings(self)
 
     @cached_property
     def assigns(self) -> Assigns:
         """What is assigned to variables of a graph."""
-        return Assigns(
-            self.source,
-            self.scopes,
-            self.names,
-            self.flow,
-            self.graph,
-            self.sessions,
-            self.own_calls,
-            self.classes,
-            self.hoisting,
-        )
+        return Assigns(self)
 
     @cached_property
     def graph_readers(self) -> GraphReaders:
         """What looks at the ops of a graph, or closes it."""
-        return GraphReaders(self.source, self.names, self.hoisting)
+        return GraphReaders(self)
 
     @cached_property
     def next_elements(self) -> NextElements:
         """What is taken from iterators of a graph."""
-        return NextElements(
-            self.source,
-            self.scopes,
-            self.names,
-            self.classes,
-            self.graph,
-            self.own_calls,
-            self.built_values,
-        )
+        return NextElements(self)
 
     @cached_property
     def built_values(self) -> BuiltValues:
         """What is done with what the graph is built of."""
-        return BuiltValues(self.source, self.scopes, self.flow, self.sessions)
+        return BuiltValues(self)
 
     @cached_property
     def op_making(self) -> OpMaking:
         """Whether ops that are made in each turn of a loop can be made once."""
-        return OpMaking(
-            self.source,
-            self.names,
-            self.classes,
-            self.own_calls,
-            self.graph,
-            self.sessions,
-            self.afterwards,
-            self.building,
-            self.operands,
-        )
+        return OpMaking(self)
 
     @cached_property
     def savers(self) -> Savers:
         """The savers that loops make."""
-        return Savers(self.source, self.names, self.hoisting, self.built_values)
+        return Savers(self)
 
     @cached_property
     def op_names(self) -> OpNames:
         """Where the names of ops are shown."""
-        return OpNames(self.source, self.names, self.graph, self.op_making, self.afterwards)
+        return OpNames(self)
 
     @cached_property
     def conditions(self) -> Conditions:
         """What keeps a loop from evaluating a part of its body."""
-        return Conditions(self.source, self.scopes, self.names, self.flow)
+        return Conditions(self)
 
     @cached_property
     def operands(self) -> Operands:
         """Whether what ops are made of stays the same."""
-        return Operands(
-            self.source,
-            self.scopes,
-            self.names,
-            self.classes,
-            self.containers,
-            self.own_calls,
-            self.graph,
-            self.hoisting,
-            self.next_elements,
-        )
+        return Operands(self)
 
     @cached_property
     def data_values(self) -> DataValues:
         """Which values are data."""
-        return DataValues(
-            self.source, self.scopes, self.names, self.classes, self.own_calls, self.sessions
-        )
+        return DataValues(self)
 
     @cached_property
     def fed_batches(self) -> FedBatches:
         """What loops make and feed in each turn."""
-        return FedBatches(
-            self.source, self.scopes, self.names, self.flow, self.own_calls, self.sessions
-        )
+        return FedBatches(self)
 
     @cached_property
     def batches_ahead(self) -> BatchesAhead:
         """Whether batches can be made ahead unseen."""
-        code = BatchCode(
-            self.source,
-            self.scopes,
-            self.names,
-            self.classes,
-            self.own_calls,
-            self.ownership,
-            self.data_values,
-        )
-        return BatchesAhead(
-            self.source,
-            self.scopes,
-            self.names,
-            self.flow,
-            self.classes,
-            self.managers,
-            self.own_calls,
-            self.graph,
-            self.sessions,
-            self.moves,
-            self.catching,
-            code,
-            self.data_values,
-        )
+        return BatchesAhead(self)
+
+    @cached_property
+    def batch_code(self) -> BatchCode:
+        """What the code that makes a batch does."""
+        return BatchCode(self)
 
     @cached_property
     def placeholders(self) -> Placeholders:
         """The placeholders that feeds name."""
-        return Placeholders(
-            self.source,
-            self.scopes,
-            self.names,
-            self.flow,
-            self.classes,
-            self.graph,
-            self.hoisting,
-        )
+        return Placeholders(self)

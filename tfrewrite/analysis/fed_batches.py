@@ -13,12 +13,9 @@ from tfrewrite.analysis.scopes import How
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Binding, Scopes
-    from tfrewrite.analysis.sessions import SessionRun, Sessions
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.scopes import Binding
+    from tfrewrite.analysis.sessions import SessionRun
 
 _ARITHMETIC = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop,
                ast.expr_context)  # fmt: skip
@@ -61,16 +58,13 @@ class FedBatch:
 class FedBatches:
     """Finds them, and tells apart what belongs to the batch."""
 
-    def __init__(
-        self, source: Source, scopes: Scopes, names: Names, flow: Flow, own: OwnCalls,
-        sessions: Sessions,
-    ) -> None:  # fmt: skip
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._own = own
-        self._sessions = sessions
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._own = facts.own_calls
+        self._sessions = facts.sessions
 
     def all(self) -> Iterator[FedBatch]:
         """Every run in a loop that is fed with something new in each turn, from top to bottom."""

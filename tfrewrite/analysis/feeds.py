@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.containers import Containers
-from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.nodes import Node
-from tfrewrite.analysis.scopes import How, Scopes
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.scopes import How
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 
 class Feeds:
     """Questions about the dicts that say what to feed."""
 
-    def __init__(
-        self, source: Source, scopes: Scopes, tracer: Tracer, containers: Containers
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._tracer = tracer
-        self._containers = containers
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._tracer = facts.graph
+        self._containers = facts.containers
 
     def only_placeholders(self, feed: ast.expr) -> bool:
         """Whether all keys of a feed are placeholders, so that it cuts no edge of the graph."""

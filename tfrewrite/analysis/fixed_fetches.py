@@ -13,13 +13,8 @@ from tfrewrite.analysis.scopes import How
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.containers import Containers
-    from tfrewrite.analysis.graph import Tracer
-    from tfrewrite.analysis.hoisting import Hoisting
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Binding, Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.scopes import Binding
 
 _MAX_CALLERS = 8
 _FETCHED = (Kind.OP, Kind.VARIABLE, Kind.ELEMENT)
@@ -31,23 +26,14 @@ _LISTS = ("variables", "collection", "compute_gradients", "collection_ref", "los
 class FixedFetches:
     """Questions about the first argument of a run that stands in a loop."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        classes: Classes,
-        containers: Containers,
-        tracer: Tracer,
-        own: OwnCalls,
-        hoisting: Hoisting,
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._classes = classes
-        self._containers = containers
-        self._tracer = tracer
-        self._own = own
-        self._hoisting = hoisting
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._classes = facts.classes
+        self._containers = facts.containers
+        self._tracer = facts.graph
+        self._own = facts.own_calls
+        self._hoisting = facts.hoisting
 
     def operands(self, fetches: ast.expr) -> tuple[ast.expr, ...]:
         """What the lists, tuples and dicts that are written in a run are made of."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.managers import Managers
-from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How, Scopes
+from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How
 from tfrewrite.analysis.source import Source, blocks_of
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 Loop = ast.For | ast.AsyncFor | ast.While
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -21,18 +24,18 @@ _JUMPS = (
 class Flow:
     """Questions about the order of evaluation, answered pessimistically."""
 
-    def __init__(self, source: Source, scopes: Scopes, managers: Managers) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._managers = managers
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._managers = facts.managers
         self._bindings_at: dict[ast.stmt, list[Binding]] = {}
-        for scope in scopes.all():
+        for scope in facts.scopes.all():
             if isinstance(scope.node, COMPREHENSIONS):
                 continue
             for bindings in scope.bindings.values():
                 for binding in bindings:
                     if not isinstance(binding.node, (ast.arg, ast.comprehension)):
-                        statement = source.statement(binding.node)
+                        statement = facts.source.statement(binding.node)
                         self._bindings_at.setdefault(statement, []).append(binding)
 
     def loop(self, node: ast.AST) -> Loop | None:

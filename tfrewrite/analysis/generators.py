@@ -14,16 +14,10 @@ from tfrewrite.analysis.python_calls import (
     gives_data,
     writes_to_argument,
 )
-from tfrewrite.analysis.scopes import Binding, How, Scopes
+from tfrewrite.analysis.scopes import Binding, How
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.captured import Captured
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.element_code import ElementCode
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _RANDOM = ("random.", "numpy.random.")
 _LAZY = frozenset(
@@ -42,25 +36,15 @@ _MUTABLE_ROOTS = (ast.Attribute, ast.Subscript)
 class Generators:
     """Decides whether a generator runs the same, unseen, when it runs ahead of its consumer."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        flow: Flow,
-        classes: Classes,
-        own: OwnCalls,
-        code: ElementCode,
-        captured: Captured,
-    ) -> None:
-        self._captured = captured
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._classes = classes
-        self._own = own
-        self._code = code
+    def __init__(self, facts: Facts) -> None:
+        self._captured = facts.captured
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._classes = facts.classes
+        self._own = facts.own_calls
+        self._code = facts.element_code
 
     def obstacle(self, making: ast.Call) -> Obstacle | None:
         """Why a `from_generator` must not run ahead."""

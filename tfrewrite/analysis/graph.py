@@ -9,15 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tfrewrite.analysis.classes import Classes
-from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.effects import effect_of
-from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.inlining import Inlining
-from tfrewrite.analysis.managers import Managers
-from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.nodes import (
     Frame,
     Kind,
@@ -31,8 +26,7 @@ from tfrewrite.analysis.nodes import (
 from tfrewrite.analysis.objects import Objects
 from tfrewrite.analysis.placement import Placement
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_path, gives_data
-from tfrewrite.analysis.scopes import Binding, How, Scopes
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.scopes import Binding, How
 from tfrewrite.analysis.symbols import (
     CONFIGURATION,
     DATASETS,
@@ -40,6 +34,9 @@ from tfrewrite.analysis.symbols import (
     SUMMARY_WRITERS,
     VARIABLES,
 )
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 GRAPH_MODE: Final = "1"
 _OPERATORS: dict[type[ast.AST], str] = {
@@ -62,26 +59,17 @@ _OBJECTS = SESSIONS | SUMMARY_WRITERS
 class Tracer:
     """Follows expressions of one file to the values that they build."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        flow: Flow,
-        classes: Classes,
-        containers: Containers,
-        managers: Managers,
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._classes = classes
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._classes = facts.classes
         self._known: dict[tuple[ast.AST, Frame | None], Node] = {}
-        self.placement = Placement(source, flow, classes, managers, self)
+        self.placement = Placement(facts.source, facts.flow, facts.classes, facts.managers, self)
         self.inlining = Inlining(self)
-        self._objects = Objects(source, names, classes, self)
-        self._containers = containers
+        self._objects = Objects(facts.source, facts.names, facts.classes, self)
+        self._containers = facts.containers
         self._elements: dict[tuple[Node, int | None], Node] = {}
 
     def trace(self, expr: ast.expr, frame: Frame | None = None) -> Node:

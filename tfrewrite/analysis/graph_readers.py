@@ -10,9 +10,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.symbols import SUMMARY_WRITERS
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.hoisting import Hoisting
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _COUNTING = frozenset(
     "get_operations get_operation_by_name as_graph_element as_graph_def graph_def _last_id"
@@ -30,10 +28,10 @@ _EAGER = frozenset(
 class GraphReaders:
     """Finds what would notice that ops are fewer, or made elsewhere."""
 
-    def __init__(self, source: Source, names: Names, hoisting: Hoisting) -> None:
-        self._source = source
-        self._names = names
-        self._hoisting = hoisting
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._names = facts.names
+        self._hoisting = facts.hoisting
 
     def obstacle(self, op_type: str | None, loop: ast.stmt) -> Obstacle | None:
         """What would notice that ops of a type are made once before a loop instead of in it.

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.managers import Managers
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 # They get at the exception without a name for it.
 _LOOKING = frozenset(
@@ -28,21 +23,13 @@ _RUNTIME_ONLY = frozenset({"builtins.KeyboardInterrupt", "builtins.StopIteration
 class Handlers:
     """Follows an exception outwards: through the function, and through its callers."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        flow: Flow,
-        classes: Classes,
-        managers: Managers,
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._classes = classes
-        self._managers = managers
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._classes = facts.classes
+        self._managers = facts.managers
 
     def looking(self, node: ast.AST) -> str:
         """The words for what may look into an exception that is raised at a place, if anything."""

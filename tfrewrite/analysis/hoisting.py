@@ -17,12 +17,8 @@ from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tfrewrite.analysis.classes import Classes, Method, Store
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.managers import Managers
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.classes import Method, Store
+    from tfrewrite.analysis.facts import Facts
 
 _LOOPS = (ast.For, ast.While)
 _STOPS = (ast.With, ast.AsyncWith, ast.AsyncFor, ast.Match)
@@ -43,21 +39,13 @@ class Place:
 class Hoisting:
     """Finds the way out of loops."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        flow: Flow,
-        classes: Classes,
-        managers: Managers,
-        own: OwnCalls,
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._flow = flow
-        self._classes = classes
-        self._managers = managers
-        self._own = own
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._flow = facts.flow
+        self._classes = facts.classes
+        self._managers = facts.managers
+        self._own = facts.own_calls
 
     def loops(self, node: ast.AST) -> list[ast.AST]:
         """What evaluates a node again and again within its function, from the inside out."""

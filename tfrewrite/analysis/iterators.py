@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.scopes import How
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _TAKING = frozenset(
     ["get_next", "next", "__next__", "initializer", "string_handle", "make_initializer"]
@@ -27,11 +24,11 @@ _LOOPING = ("builtins.", "itertools.", "tqdm")
 class Iterators:
     """Follows iterators to all that sees them."""
 
-    def __init__(self, source: Source, names: Names, classes: Classes, own: OwnCalls) -> None:
-        self._source = source
-        self._names = names
-        self._classes = classes
-        self._own = own
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._names = facts.names
+        self._classes = facts.classes
+        self._own = facts.own_calls
 
     def only_taken_from(self, made: ast.expr) -> bool:
         """Whether nothing is ever done with an iterator but to take elements from it."""

@@ -9,15 +9,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.classes import Classes
-from tfrewrite.analysis.flow import Flow, evaluated
-from tfrewrite.analysis.graph import Tracer
-from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.ownership import Ownership
-from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.python_calls import (
     CONSUMING,
     LAZY,
@@ -27,10 +23,11 @@ from tfrewrite.analysis.python_calls import (
     gives_data,
     writes_to_argument,
 )
-from tfrewrite.analysis.scopes import Binding, How, Scopes
-from tfrewrite.analysis.sessions import Sessions
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.scopes import Binding, How
 from tfrewrite.analysis.symbols import SUMMARY_WRITERS
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 _LOG_METHODS = frozenset("debug info warning warn error critical exception log".split())
 _MAX_DEPTH = 8
@@ -44,27 +41,16 @@ _OPAQUE = (
 class Moves:
     """Decides which Python code a run can be moved past."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        flow: Flow,
-        classes: Classes,
-        tracer: Tracer,
-        sessions: Sessions,
-        plain_values: PlainValues,
-        owned: Ownership,
-    ) -> None:
-        self._plain_values = plain_values
-        self._owned = owned
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._classes = classes
-        self._tracer = tracer
-        self._sessions = sessions
+    def __init__(self, facts: Facts) -> None:
+        self._plain_values = facts.plain_values
+        self._owned = facts.ownership
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._classes = facts.classes
+        self._tracer = facts.graph
+        self._sessions = facts.sessions
 
     def obstacle(
         self, crossed: Iterable[ast.AST], needs: Iterable[ast.expr], moving: frozenset[ast.AST]

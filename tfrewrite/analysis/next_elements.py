@@ -12,13 +12,9 @@ from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.symbols import GRAPH_ITERATORS
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.built_values import Built, BuiltValues
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.graph import Tracer
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Binding, Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.built_values import Built
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.scopes import Binding
 
 _MAX_CALLERS = 8
 
@@ -44,23 +40,14 @@ class Element:
 class NextElements:
     """Finds the calls and follows what they give."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        classes: Classes,
-        tracer: Tracer,
-        own: OwnCalls,
-        built_values: BuiltValues,
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
-        self._tracer = tracer
-        self._own = own
-        self._built_values = built_values
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
+        self._tracer = facts.graph
+        self._own = facts.own_calls
+        self._built_values = facts.built_values
 
     def all(self) -> list[Element]:
         """Every call of a method `get_next`, in the order of the text."""

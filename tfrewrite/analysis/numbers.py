@@ -24,14 +24,7 @@ from tfrewrite.analysis.scopes import Binding, How
 from tfrewrite.analysis.variable_types import VariableTypes
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.graph import Tracer
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.sessions import Sessions
-    from tfrewrite.analysis.settings import Settings
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _MAX_DEPTH = 12
 
@@ -56,25 +49,15 @@ _CLOCKS = frozenset({"time.time", "time.perf_counter", "random.random", "random.
 class Numbers:
     """Finds the sort of an expression; None where it is not sure to be a number."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        classes: Classes,
-        own: OwnCalls,
-        sessions: Sessions,
-        tracer: Tracer,
-        settings: Settings,
-    ) -> None:
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
-        self._own = own
-        self._sessions = sessions
-        self._tracer = tracer
-        self._settings = settings
-        self.types = VariableTypes(source, names, self)
+    def __init__(self, facts: Facts) -> None:
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
+        self._own = facts.own_calls
+        self._sessions = facts.sessions
+        self._tracer = facts.graph
+        self._settings = facts.settings
+        self.types = VariableTypes(facts.source, facts.names, self)
         self._known: dict[ast.expr, Number | None] = {}
         self._open: set[Binding] = set()
 

@@ -12,18 +12,10 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.operands import Operands
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.afterwards import Afterwards
-    from tfrewrite.analysis.building import Building
-    from tfrewrite.analysis.classes import Classes
     from tfrewrite.analysis.effects import Effect
-    from tfrewrite.analysis.graph import Tracer
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.sessions import Sessions
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _CONTAINERS = (ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.keyword)
 _MAX_DEPTH = 6
@@ -40,27 +32,16 @@ _METHODS_OF_TENSORS = frozenset({"get_shape", "as_list", "eval"})
 class OpMaking:
     """Questions about expressions that make ops."""
 
-    def __init__(
-        self,
-        source: Source,
-        names: Names,
-        classes: Classes,
-        own: OwnCalls,
-        tracer: Tracer,
-        sessions: Sessions,
-        afterwards: Afterwards,
-        building: Building,
-        operands: Operands,
-    ) -> None:
-        self._source = source
-        self._names = names
-        self._classes = classes
-        self._own = own
-        self._tracer = tracer
-        self._sessions = sessions
-        self._afterwards = afterwards
-        self._building = building
-        self._operands = operands
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._names = facts.names
+        self._classes = facts.classes
+        self._own = facts.own_calls
+        self._tracer = facts.graph
+        self._sessions = facts.sessions
+        self._afterwards = facts.afterwards
+        self._building = facts.building
+        self._operands = facts.operands
         self._registering: dict[ast.AST, ast.AST | None] = {}
 
     def makes(self, expr: ast.AST) -> bool:

@@ -13,11 +13,7 @@ from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.obstacle import Obstacle
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.afterwards import Afterwards
-    from tfrewrite.analysis.graph import Tracer
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.op_making import OpMaking
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _NAMING = frozenset({"name", "op"})
 _SHOWING = frozenset(f"builtins.{name}" for name in ("print", "str", "repr", "format"))
@@ -26,19 +22,12 @@ _SHOWING = frozenset(f"builtins.{name}" for name in ("print", "str", "repr", "fo
 class OpNames:
     """Questions about names of ops."""
 
-    def __init__(
-        self,
-        source: Source,
-        names: Names,
-        tracer: Tracer,
-        op_making: OpMaking,
-        afterwards: Afterwards,
-    ) -> None:
-        self._source = source
-        self._names = names
-        self._tracer = tracer
-        self._op_making = op_making
-        self._afterwards = afterwards
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._names = facts.names
+        self._tracer = facts.graph
+        self._op_making = facts.op_making
+        self._afterwards = facts.afterwards
 
     def shown(self, statement: ast.stmt) -> Obstacle | None:
         """What shows, or keeps, the name of an op that is made in a statement or after it."""

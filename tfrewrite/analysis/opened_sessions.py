@@ -11,13 +11,8 @@ from tfrewrite.analysis.symbols import PLAIN_SESSIONS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfrewrite.analysis.afterwards import Afterwards
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.sessions import SessionRun, Sessions
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.sessions import SessionRun
 
 _LOOPS = (
     ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
@@ -49,23 +44,14 @@ class OpenedSession:
 class OpenedSessions:
     """Finds where sessions are opened."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        flow: Flow,
-        sessions: Sessions,
-        own: OwnCalls,
-        afterwards: Afterwards,
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._sessions = sessions
-        self._own = own
-        self._afterwards = afterwards
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._sessions = facts.sessions
+        self._own = facts.own_calls
+        self._afterwards = facts.afterwards
 
     def all(self) -> list[OpenedSession]:
         """Every session that is opened and kept under a name or by a `with`, by its place."""

@@ -15,16 +15,9 @@ from tfrewrite.analysis.python_calls import CallEffect, effect_of_path
 from tfrewrite.analysis.scopes import How
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.containers import Containers
-    from tfrewrite.analysis.graph import Tracer
-    from tfrewrite.analysis.hoisting import Hoisting
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.next_elements import NextElements
+    from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.nodes import Node
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Binding, Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.scopes import Binding
 
 _MAX_CALLERS = 6
 _GIVING_NUMBERS = frozenset(f"builtins.{name}" for name in "len int float str bool round".split())
@@ -35,27 +28,16 @@ _NUMBERS = (int, float, complex, str, bytes, bool, type(None))
 class Operands:
     """Questions about the values that ops are made of."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        classes: Classes,
-        containers: Containers,
-        own: OwnCalls,
-        tracer: Tracer,
-        hoisting: Hoisting,
-        next_elements: NextElements,
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
-        self._containers = containers
-        self._own = own
-        self._tracer = tracer
-        self._hoisting = hoisting
-        self._next_elements = next_elements
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
+        self._containers = facts.containers
+        self._own = facts.own_calls
+        self._tracer = facts.graph
+        self._hoisting = facts.hoisting
+        self._next_elements = facts.next_elements
         self._open: set[Binding] = set()
 
     def obstacle(self, operand: ast.Name | ast.Attribute, loop: ast.AST) -> Obstacle | None:

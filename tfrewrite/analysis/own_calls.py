@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.flow import evaluated
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.classes import Classes, Method
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.scopes import Binding, Scope, Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.classes import Method
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.scopes import Binding, Scope
 
 
 class OwnCalls:
     """Goes from a call to the function it runs, and from a function to its calls."""
 
-    def __init__(self, source: Source, scopes: Scopes, names: Names, classes: Classes) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
 
     def function(self, call: ast.Call) -> Method | None:
         """The function or method of this file that a call runs."""

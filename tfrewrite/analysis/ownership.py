@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.names import Names
-from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
-from tfrewrite.analysis.scopes import Binding, How, Scopes
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.scopes import Binding, How
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 # What may be called with an object without keeping it, or a part or view of it.
 _READING = frozenset(
@@ -28,11 +29,11 @@ _METHODS_GIVING_NEW = frozenset("mean sum std var min max item tolist count inde
 class Ownership:
     """Decides whether an object can be reached by one name only."""
 
-    def __init__(self, source: Source, scopes: Scopes, names: Names, plain: PlainValues) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._plain = plain
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._plain = facts.plain_values
 
     def number(self, name: ast.Name) -> bool:
         """Whether a variable starts as a number, which nothing can change in place."""

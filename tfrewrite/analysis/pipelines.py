@@ -30,11 +30,7 @@ from tfrewrite.analysis.stages import End, Lost, Stage, Value, Ways, stages
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _CYCLE = Lost(ast.Constant(None), "a name that is rebound from itself")
 
@@ -46,20 +42,13 @@ _NO_DATASETS = frozenset({"seed", "stop_on_empty_dataset", "name", "rerandomize_
 class Pipelines:
     """Questions about the datasets of a file."""
 
-    def __init__(
-        self,
-        source: Source,
-        names: Names,
-        flow: Flow,
-        classes: Classes,
-        own: OwnCalls,
-    ) -> None:
-        self._source = source
-        self._names = names
-        self._flow = flow
-        self._classes = classes
-        self._own = own
-        self.uses = DatasetUses(source, names, flow, classes, self._own)
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._names = facts.names
+        self._flow = facts.flow
+        self._classes = facts.classes
+        self._own = facts.own_calls
+        self.uses = DatasetUses(facts.source, facts.names, facts.flow, facts.classes, self._own)
         self._known: dict[ast.expr, Value] = {}
         self._open: set[ast.expr] = set()
 

@@ -11,13 +11,7 @@ from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.graph import Tracer
-    from tfrewrite.analysis.hoisting import Hoisting
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _PARAMETERS = ("dtype", "shape", "name")
 _NUMBERS = frozenset(
@@ -48,17 +42,14 @@ class Placeholder:
 class Placeholders:
     """Goes from the key of a feed to the placeholder that it is."""
 
-    def __init__(
-        self, source: Source, scopes: Scopes, names: Names, flow: Flow, classes: Classes,
-        tracer: Tracer, hoisting: Hoisting,
-    ) -> None:  # fmt: skip
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._classes = classes
-        self._tracer = tracer
-        self._hoisting = hoisting
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._classes = facts.classes
+        self._tracer = facts.graph
+        self._hoisting = facts.hoisting
 
     def of(self, key: ast.expr, loop: ast.stmt) -> Placeholder | Obstacle:
         """The placeholder that a key stands for in a loop, if that can be given a default."""

@@ -7,12 +7,13 @@ an attribute; a plain value cannot.
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.classes import Classes
-from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.python_calls import LAZY, CallEffect, effect_of_method, effect_of_path
-from tfrewrite.analysis.scopes import Binding, How, Scopes
-from tfrewrite.analysis.sessions import Sessions
+from tfrewrite.analysis.scopes import Binding, How
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 _MAKING_NEW = frozenset(
     [
@@ -32,11 +33,11 @@ _NEW_OBJECTS = (
 class PlainValues:
     """Decides whether an expression gives an ordinary object of Python or numpy."""
 
-    def __init__(self, scopes: Scopes, names: Names, classes: Classes, sessions: Sessions) -> None:
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
-        self._sessions = sessions
+    def __init__(self, facts: Facts) -> None:
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
+        self._sessions = facts.sessions
         self._open: set[Binding] = set()
 
     def expr(self, expr: ast.expr) -> bool:

@@ -11,24 +11,14 @@ from tfrewrite.analysis.dataset_calls import (
     WITH_FUNCTIONS,
     functions_given,
 )
-from tfrewrite.analysis.dataset_uses import Consumer, DatasetUses, Taking
+from tfrewrite.analysis.dataset_uses import Consumer, Taking
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.stages import Lost, Stage, stages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tfrewrite.analysis.changed_sources import ChangedSources
-    from tfrewrite.analysis.element_code import ElementCode
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.generators import Generators
-    from tfrewrite.analysis.iterators import Iterators
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.pipelines import Pipelines
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.settled import Settled
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _SHUFFLING = frozenset({"shuffle", "shuffle_and_repeat", "make_csv_dataset", "list_files"})
 _RANDOM = frozenset({"random", "RandomDataset", "sample_from_datasets"})
@@ -46,33 +36,19 @@ _SAVED_ITERATORS = ("make_saveable_from_iterator", "CheckpointInputPipelineHook"
 class ReadAhead:
     """Decides whether reading ahead is unseen: in the values, their order, and everywhere else."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        flow: Flow,
-        pipelines: Pipelines,
-        code: ElementCode,
-        generators: Generators,
-        own: OwnCalls,
-        sources: ChangedSources,
-        settled: Settled,
-        iterators: Iterators,
-        uses: DatasetUses,
-    ) -> None:
-        self._own = own
-        self._iterators = iterators
-        self._uses = uses
-        self._settled = settled
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._pipelines = pipelines
-        self._code = code
-        self._generators = generators
-        self._sources = sources
+    def __init__(self, facts: Facts) -> None:
+        self._own = facts.own_calls
+        self._iterators = facts.iterators
+        self._uses = facts.pipelines.uses
+        self._settled = facts.settled
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._pipelines = facts.pipelines
+        self._code = facts.element_code
+        self._generators = facts.generators
+        self._sources = facts.changed_sources
 
     def obstacle(self, consumer: Consumer, place: ast.expr) -> Obstacle | None:
         """What could be seen of reading ahead of a consumer, with a prefetch at a place."""

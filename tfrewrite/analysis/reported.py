@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.classes import Classes
-from tfrewrite.analysis.flow import Flow
-from tfrewrite.analysis.names import Names
-from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.python_calls import (
     CallEffect,
     effect_of_method,
     effect_of_path,
     writes_to_argument,
 )
-from tfrewrite.analysis.scopes import How, Scopes
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.scopes import How
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 _LOGGING = frozenset("debug info warning warn error critical exception log".split())
 _RAISING = frozenset({"builtins.int", "builtins.range"})
@@ -34,21 +33,13 @@ _COLLECTING = frozenset({"append", "extend"})
 class Reports:
     """Follows a variable to every place that its value reaches."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        flow: Flow,
-        classes: Classes,
-        owned: Ownership,
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
-        self._classes = classes
-        self._owned = owned
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
+        self._classes = facts.classes
+        self._owned = facts.ownership
 
     def acting_use(self, name: ast.Name) -> ast.AST | None:
         """A place where a variable's value does more than being shown; None if there is none."""

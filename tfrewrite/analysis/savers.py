@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.obstacle import Obstacle
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.built_values import Built, BuiltValues
-    from tfrewrite.analysis.hoisting import Hoisting
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.built_values import Built
+    from tfrewrite.analysis.facts import Facts
 
 _SETTINGS = frozenset({"var_list"})
 _METHODS = frozenset({"save", "restore"})
@@ -37,13 +35,11 @@ class Saver:
 class Savers:
     """Finds the savers that loops make."""
 
-    def __init__(
-        self, source: Source, names: Names, hoisting: Hoisting, built_values: BuiltValues
-    ) -> None:
-        self._source = source
-        self._names = names
-        self._hoisting = hoisting
-        self._built_values = built_values
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._names = facts.names
+        self._hoisting = facts.hoisting
+        self._built_values = facts.built_values
 
     def in_loops(self) -> list[Saver]:
         """Every saver that is made in each turn of a loop and used there."""

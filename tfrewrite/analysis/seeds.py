@@ -11,9 +11,7 @@ from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_path, gives_data
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 # Measured: an op without a seed has its seed from the number of ops made before it on 1.15, and
 # from the number of random ops on 2.21. When that changed in between was not measured.
@@ -45,13 +43,11 @@ _ONLY_GRAPH = frozenset(
 class Seeds:
     """Questions about where the draws of random ops come from."""
 
-    def __init__(
-        self, source: Source, names: Names, own: OwnCalls, target_tf: tuple[int, ...] | None
-    ) -> None:
-        self._source = source
-        self._names = names
-        self._own = own
-        self._target_tf = target_tf
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._names = facts.names
+        self._own = facts.own_calls
+        self._target_tf = facts.target_tf
 
     def shifted_by_new_ops(self, place: ast.expr, consumer: Consumer) -> bool:
         """Whether ops added at a place give the random ops made after them other seeds.

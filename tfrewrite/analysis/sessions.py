@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.arguments import arguments
 from tfrewrite.analysis.nodes import Kind, Node
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.scopes import Binding, How, Scopes
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.scopes import Binding, How
 from tfrewrite.analysis.symbols import HOOKED_SESSIONS, PLAIN_SESSIONS, SESSIONS
 
 DEFAULT_SESSION = "<default>"
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.graph import Tracer
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
+    from tfrewrite.analysis.facts import Facts
 
 
 class SessionKind(Enum):
@@ -63,19 +60,12 @@ class SessionRun:
 class Sessions:
     """Finds sessions and runs."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        tracer: Tracer,
-        own_calls: OwnCalls,
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._tracer = tracer
-        self._own_calls = own_calls
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._tracer = facts.graph
+        self._own_calls = facts.own_calls
         self._asked: set[Binding] = set()
 
     @cached_property

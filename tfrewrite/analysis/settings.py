@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.scopes import How
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _DEFINED = {"DEFINE_float": "float", "DEFINE_integer": "int"}
 _FLAGS = ("tensorflow.app.flags.FLAGS", "tensorflow.flags.FLAGS", "absl.flags.FLAGS")
@@ -22,14 +18,12 @@ _MAX_CALLERS = 4
 class Settings:
     """Finds what `args.rate` or `FLAGS.rate` is."""
 
-    def __init__(
-        self, source: Source, scopes: Scopes, names: Names, classes: Classes, own: OwnCalls
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
-        self._own = own
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
+        self._own = facts.own_calls
 
     def value(self, expr: ast.Attribute) -> str | None:
         """`float`, `int`, or `real` for one of the two; None where it is not sure."""

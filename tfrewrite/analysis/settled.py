@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.scopes import Binding, How
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.captured import Captured
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.scopes import Scopes
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _REACHING_OUT = frozenset(
     "globals locals vars eval exec open setattr getattr delattr next iter input id hash".split()
@@ -29,21 +24,13 @@ _MODULES = ("tensorflow", "numpy", "math")
 class Settled:
     """Looks for what a function takes from outside."""
 
-    def __init__(
-        self,
-        source: Source,
-        scopes: Scopes,
-        names: Names,
-        classes: Classes,
-        own: OwnCalls,
-        captured: Captured,
-    ) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._classes = classes
-        self._own = own
-        self._captured = captured
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
+        self._own = facts.own_calls
+        self._captured = facts.captured
 
     def taken(self, func: ast.expr, *, traced: bool) -> str:
         """The words for the first thing from outside that may change; empty where there is none.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.flow import Flow
-from tfrewrite.analysis.names import Names
-from tfrewrite.analysis.scopes import Binding, How, Scopes
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.scopes import Binding, How
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 # What is called by one of these names may look at any variable of its caller.
 _LOOKING = frozenset(
@@ -20,11 +21,11 @@ _LOOKING = frozenset(
 class Unread:
     """Follows a name from where it gets a value to everybody who may read that value."""
 
-    def __init__(self, source: Source, scopes: Scopes, names: Names, flow: Flow) -> None:
-        self._source = source
-        self._scopes = scopes
-        self._names = names
-        self._flow = flow
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._flow = facts.flow
 
     def unread(self, target: ast.Name) -> bool:
         """Whether nothing in this file reads the value that a statement stores under a name."""
