@@ -30,9 +30,9 @@ A rule's test file states its cases beside each other, the traps first, and ends
 Every case takes `allow=("shifted",)` (added to the default contracts), `target_tf=(1, 15)` and
 `shapes=(...)`. Sources are dedented, and a first blank line is dropped.
 
-Each case is tried as it stands and in these shapes: `function`, `method`, `main` (under
-`if __name__ == "__main__":`), each with the imports left at the top, and, where something is
-rewritten, `crlf` and `tabs`. Leave out with `shapes=()` what is meant to differ: whether a name is
+Each case is tried as it stands and in these shapes: `function`, `method` and, where something is
+rewritten, `main` (under `if __name__ == "__main__":`), each with the imports left at the top,
+`crlf` and `tabs`. Leave out with `shapes=()` what is meant to differ: whether a name is
 used after the loop is not the same question at module level and in a function. A shape in which
 the source would not compile is left out by itself.
 
@@ -60,7 +60,8 @@ from tfrewrite.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-SHAPES = ("function", "method", "main", "crlf", "tabs")
+_WRITTEN = ("main", "crlf", "tabs")
+SHAPES = ("function", "method", *_WRITTEN)
 
 RuleClass = type[Rule]
 
@@ -248,9 +249,9 @@ def _shaped(case: Case, shape: str) -> Case | None:
     before, after = _shape(case.before, shape), _shape(case.after, shape)
     if shape in {"function", "method", "main"} and not (_compiles(before) and _compiles(after)):
         return None
-    if shape in {"crlf", "tabs"} and case.before == case.after:
+    if shape in _WRITTEN and case.before == case.after:
         return None
-    composed = shape not in {"main", "crlf", "tabs"}
+    composed = shape not in _WRITTEN
     return replace(case, before=before, after=after, composed=composed)
 
 
