@@ -381,6 +381,54 @@ test_refused = bench(
         "batch-changes-state",
     ),
     refused(
+        "it changes, through a list, the arrays in place",
+        """
+        for i in range(9):
+            rows = list(X[i:i + 2])
+            rows[0] += 1
+            sess.run(train, {x: np.array(rows), y: Y[i:i + 2]})
+            print(X.sum())
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "it changes, through a dict, the arrays in place",
+        """
+        def make(i):
+            pair = dict(a=X[i], b=X[i + 1])
+            pair["a"] *= 2
+            return np.array([pair["a"], pair["b"]])
+        for i in range(9):
+            sess.run(train, {x: make(i), y: Y[i:i + 2]})
+            print(X.sum())
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "it changes, through an array of objects, the arrays in place",
+        """
+        for i in range(9):
+            rows = np.empty(2, dtype=object)
+            rows[0] = X[i]
+            rows[1] = X[i + 1]
+            rows[0] += 1
+            sess.run(train, {x: np.stack(rows), y: Y[i:i + 2]})
+            print(X.sum())
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "it changes the memory of the arrays, laid over by another",
+        """
+        for i in range(9):
+            rows = np.ndarray((2, 4), np.float64, X, 32 * i)
+            rows *= 2
+            sess.run(train, {x: rows, y: Y[i:i + 2]})
+            print(X.sum())
+        """,
+        "batch-changes-state",
+    ),
+    refused(
         "it changes a part of an array in place",
         """
         for i in range(9):
