@@ -322,7 +322,31 @@ class _Look:
         if not isinstance(target, ast.Name) or not self._is_local(target):
             return False
         bindings = self._scopes.bindings(target)
+        if any(self._handed_out(binding, target) for binding in bindings):
+            return False
         return bool(bindings) and all(self._makes(binding) for binding in bindings)
+
+    def _handed_out(self, binding: Binding, change: ast.Name) -> bool:
+        """Whether a generator may have given an array away since it was made, before a change.
+
+        TensorFlow 1.15 takes the memory of an array that happens to lie well for a tensor's, and
+        the tensor may wait for its run while the generator goes on.
+        """
+        if _is_container(binding.value):
+            return False  # an array is made of it anew
+        function = self._source.function(change)
+        for given in ast.walk(function) if function is not None else ():
+            if not isinstance(given, (ast.Yield, ast.YieldFrom)):
+                continue
+            if binding.node.lineno < given.lineno < change.lineno:  # type: ignore[attr-defined]
+                return True
+            for loop in self._source.ancestors(given):
+                around = isinstance(loop, (ast.For, ast.While)) and loop in self._source.ancestors(
+                    change
+                )
+                if around and loop not in self._source.ancestors(binding.node):
+                    return True
+        return False
 
     def _makes(self, binding: Binding) -> bool:
         value = binding.value
@@ -546,6 +570,11 @@ def _is_counted(values: list[ast.expr | None]) -> bool:
     )
     computed = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp)
     return started and all(isinstance(value, computed) for value in values)
+
+
+def _is_container(value: ast.expr | None) -> bool:
+    """Whether a value is a list or a dict as it is written."""
+    return isinstance(value, (ast.List, ast.Dict, ast.ListComp))
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

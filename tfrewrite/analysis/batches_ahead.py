@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PYTHON_OPS = ("py_func", "numpy_function", "py_function")
+# Their methods take arrays, and shuffle them by numpy's global stream.
+_WITH_DATA = ("keras.", "estimator.", "contrib.learn.", "contrib.keras.")
 _ITERATING = frozenset({"__iter__", "__next__", "__getitem__", "__len__"})
 
 
@@ -237,7 +239,9 @@ class BatchesAhead:
         if not isinstance(call.func, ast.Attribute) or self._names.dotted(call.func) is not None:
             return False
         receiver = self._tracer.trace(call.func.value)
-        return receiver.kind is Kind.OBJECT and bool(receiver.symbol)
+        if receiver.kind is not Kind.OBJECT or receiver.symbol.startswith(_WITH_DATA):
+            return False
+        return bool(receiver.symbol)
 
 
 _CHANGING = frozenset({"feed-changes", "rebound-between"})
