@@ -429,6 +429,77 @@ test_refused = bench(
         "batch-changes-state",
     ),
     refused(
+        "a generator that fills one buffer for each batch",
+        """
+        def batches():
+            buffer = np.zeros((9, 4), np.float32)
+            i = 0
+            while True:
+                buffer[:] = X[i:i + 9]
+                i = i + 1
+                yield buffer
+        made = batches()
+        for i in range(90):
+            sess.run(train, {x: next(made), y: Y[i:i + 9]})
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "a generator that changes what it gave before",
+        """
+        def batches():
+            buffer = np.zeros((9, 4), np.float32)
+            yield buffer
+            buffer += 1
+            yield buffer
+        made = batches()
+        for i in range(2):
+            sess.run(train, {x: next(made), y: Y[i:i + 9]})
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "what only the first turn of all makes",
+        """
+        for epoch in range(3):
+            for i in range(9):
+                if epoch == 0 and i == 0:
+                    mean = X.mean()
+                bx = X[i:i + 9] - mean
+                sess.run(train, {x: bx, y: Y[:9]})
+        """,
+        "depends-on-loop",
+    ),
+    refused(
+        "a network of Keras that is fitted between, and shuffles",
+        """
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        for i in range(9):
+            chosen = np.random.choice(1000, 9)
+            sess.run(train, {x: X[chosen], y: Y[chosen]})
+            model.fit(X, Y, shuffle=True)
+        """,
+        "call-between",
+    ),
+    refused(
+        "a placeholder without a name, which is shown",
+        """
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        print(x)
+        """,
+        "graph-read",
+    ),
+    refused(
+        "the name that TensorFlow gave to another placeholder",
+        """
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[:9]})
+        print("fed: %s" % y.name)
+        """,
+        "graph-read",
+    ),
+    refused(
         "it changes a part of an array in place",
         """
         for i in range(9):
