@@ -500,6 +500,18 @@ test_refused = bench(
         "graph-read",
     ),
     refused(
+        "Python in the graph that changes the arrays",
+        """
+        def note(value):
+            X[:] += 1
+            return value
+        noted = tf.py_func(note, [loss], tf.float32)
+        for i in range(9):
+            sess.run([train, noted], {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "call-between",
+    ),
+    refused(
         "it changes a part of an array in place",
         """
         for i in range(9):

@@ -70,6 +70,7 @@ class BatchesAhead:
         needs = [*effects.reads, *header.reads]
         return (
             self._rebound(needs, batch)
+            or self._in_graph(effects)
             or self._elsewhere(batch, needs)
             or self._exceptions(batch)
             or (self._consumed(batch, effects) if effects.goes_on else None)
@@ -105,6 +106,14 @@ class BatchesAhead:
                     line = getattr(binding.node, "lineno", need.lineno)
                     message = f"`{need.id}` gets another value in line {line}"
                     return Obstacle("source-changes", message)
+        return None
+
+    def _in_graph(self, effects: BatchEffects) -> Obstacle | None:
+        """Python that the graph runs, and so each turn of the loop."""
+        for word in _PYTHON_OPS:
+            if word in self._source.text:
+                message = f"`{word}` runs Python in the graph, which may draw or change arrays"
+                return Obstacle("shared-stream" if effects.goes_on else "call-between", message)
         return None
 
     # The rest of the loop
@@ -161,10 +170,6 @@ class BatchesAhead:
                     " have gone on further"
                 )
                 return Obstacle("left-early", message)
-        for word in _PYTHON_OPS:
-            if word in self._source.text:
-                message = f"`{word}` runs Python in the graph, which may draw as well"
-                return Obstacle("shared-stream", message)
         pieces, _ = self._rest(batch)
         for piece in pieces:
             for node in ast.walk(piece):
