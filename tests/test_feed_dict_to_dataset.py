@@ -512,6 +512,39 @@ test_refused = bench(
         "call-between",
     ),
     refused(
+        "a decorator that catches exceptions",
+        """
+        def guarded(function):
+            def call():
+                try:
+                    function()
+                except IndexError:
+                    print("done")
+            return call
+        @guarded
+        def learn():
+            for i in range(2000):
+                sess.run(train, {x: X[[i]], y: Y[[i]]})
+        learn()
+        """,
+        "inside-try",
+    ),
+    refused(
+        "a function that is called by others, where exceptions are caught",
+        """
+        def guarded(function):
+            try:
+                function()
+            except IndexError:
+                print("done")
+        def learn():
+            for i in range(2000):
+                sess.run(train, {x: X[[i]], y: Y[[i]]})
+        guarded(learn)
+        """,
+        "inside-try",
+    ),
+    refused(
         "it changes a part of an array in place",
         """
         for i in range(9):
