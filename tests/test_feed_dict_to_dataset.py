@@ -545,6 +545,42 @@ test_refused = bench(
         "inside-try",
     ),
     refused(
+        "a generator that draws as well",
+        """
+        noise = (np.random.rand() for _ in range(9))
+        for i in range(9):
+            chosen = np.random.choice(1000, 9)
+            sess.run(train, {x: X[chosen], y: Y[chosen]})
+            print(next(noise))
+        """,
+        "call-between",
+    ),
+    refused(
+        "a generator of a function that draws as well",
+        """
+        def draw():
+            while True:
+                yield np.random.rand()
+        noise = draw()
+        for i in range(9):
+            chosen = np.random.choice(1000, 9)
+            sess.run(train, {x: X[chosen], y: Y[chosen]})
+            print(next(noise))
+        """,
+        "call-between",
+    ),
+    refused(
+        "what a map draws",
+        """
+        noise = map(lambda k: np.random.rand(), range(9))
+        for i in range(9):
+            chosen = np.random.choice(1000, 9)
+            sess.run(train, {x: X[chosen], y: Y[chosen]})
+            print(sum(noise))
+        """,
+        "call-between",
+    ),
+    refused(
         "it changes a part of an array in place",
         """
         for i in range(9):

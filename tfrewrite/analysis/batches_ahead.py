@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.nodes import Kind
@@ -30,6 +31,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PYTHON_OPS = ("py_func", "numpy_function", "py_function")
 # Their methods take arrays, and shuffle them by numpy's global stream.
 _WITH_DATA = ("keras.", "estimator.", "contrib.learn.", "contrib.keras.")
+_GOING_ON = frozenset({"builtins.map", "builtins.filter", "builtins.iter"})
+_PASSING_ON = frozenset({"builtins.zip", "builtins.enumerate"})
 _ITERATING = frozenset({"__iter__", "__next__", "__getitem__", "__len__"})
 
 
@@ -124,6 +127,15 @@ class BatchesAhead:
             message = "a class of this file redefines how it is looped over or indexed"
             return Obstacle("call-between", message)
         leaves, calls = self._rest(batch)
+        for node in (
+            inner for leaf in leaves if not isinstance(leaf, ast.With) for inner in ast.walk(leaf)
+        ):
+            if self._resumes(node):
+                line, text = getattr(node, "lineno", 0), ast.unparse(node)
+                message = (
+                    f"`{text}` in line {line} may go on with a generator, which may do anything"
+                )
+                return Obstacle("call-between", message)
         for node in leaves:
             if isinstance(node, ast.With) and not self._managers.known(node):
                 message = f"it is not known what the `with` of line {node.lineno} does"
@@ -134,6 +146,53 @@ class BatchesAhead:
             return None
         reason = "source-changes" if found.reason in _CHANGING else "call-between"
         return Obstacle(reason, found.message)
+
+    def _resumes(self, node: ast.AST) -> bool:
+        """Whether code of a generator, written somewhere else, may run where a node stands."""
+        if isinstance(node, ast.Call):
+            return self._names.dotted(node.func) == "builtins.next"
+        if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
+            return False
+        name = node.id if isinstance(node, ast.Name) else node.attr
+        return name in self._generators and self._names.dotted(node) is None
+
+    @cached_property
+    def _generators(self) -> frozenset[str]:
+        """The names and attributes of this file that stand for generators, or hold one."""
+        given: list[tuple[ast.expr, ast.expr | None]] = []
+        for assign in self._source.all(ast.Assign):
+            given += [(target, assign.value) for target in assign.targets]
+        given += [(one.target, one.value) for one in self._source.all(ast.AnnAssign)]
+        given += [(one.target, one.value) for one in self._source.all(ast.NamedExpr)]
+        found: set[str] = set()
+        for target, value in given:
+            if value is not None and self._is_generator(value):
+                parts = list(ast.walk(target))
+                found |= {part.id for part in parts if isinstance(part, ast.Name)}
+                found |= {part.attr for part in parts if isinstance(part, ast.Attribute)}
+        return frozenset(found)
+
+    def _is_generator(self, value: ast.expr) -> bool:
+        match value:
+            case ast.GeneratorExp():
+                return True
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
+                return any(map(self._is_generator, parts))
+            case ast.IfExp(body=body, orelse=orelse):
+                return self._is_generator(body) or self._is_generator(orelse)
+            case ast.Starred(value=inner):
+                return self._is_generator(inner)
+            case ast.Call(args=parts):
+                path = self._names.dotted(value.func)
+                if path in _GOING_ON:
+                    return True
+                function = self._own.function(value)
+                yields = any(
+                    isinstance(node, (ast.Yield, ast.YieldFrom))
+                    for node in (ast.walk(function) if function is not None else ())
+                )
+                return yields or (path in _PASSING_ON and any(map(self._is_generator, parts)))
+        return False
 
     def _rest(self, batch: FedBatch) -> tuple[list[ast.AST], set[ast.AST]]:
         """What else a turn evaluates, in pieces without jumps, and the calls that are passed."""
