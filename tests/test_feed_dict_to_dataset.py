@@ -581,6 +581,25 @@ test_refused = bench(
         "call-between",
     ),
     refused(
+        "a draw beside the run, in its statement",
+        """
+        for i in range(9):
+            chosen = np.random.choice(1000, 9)
+            print(sess.run(train, {x: X[chosen], y: Y[chosen]}), np.random.rand())
+        """,
+        "shared-stream",
+    ),
+    refused(
+        "a function that is given what the run gives, and changes the arrays",
+        """
+        def note(value):
+            X[:] += 1
+        for i in range(9):
+            note(sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]}))
+        """,
+        "source-changes",
+    ),
+    refused(
         "it changes a part of an array in place",
         """
         for i in range(9):

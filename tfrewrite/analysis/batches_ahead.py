@@ -140,6 +140,13 @@ class BatchesAhead:
             if isinstance(node, ast.With) and not self._managers.known(node):
                 message = f"it is not known what the `with` of line {node.lineno} does"
                 return Obstacle("call-between", message)
+        roots = {part.id for need in needs for part in ast.walk(need) if isinstance(part, ast.Name)}
+        for call in self._source.ancestors(batch.run.call):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                given = {one.id for one in ast.walk(call.func) if isinstance(one, ast.Name)}
+                if given & roots:
+                    message = f"line {call.lineno} may change `{ast.unparse(call.func.value)}`"
+                    return Obstacle("source-changes", message)
         crossed = [node for node in leaves if not isinstance(node, ast.With)]
         found = self._moves.obstacle(crossed, needs, frozenset(calls))
         if found is None:
@@ -323,8 +330,27 @@ class _Rest:
         if isinstance(batch.statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             self.pieces += getattr(batch.statement, "targets", None) or [batch.statement.target]  # type: ignore[union-attr]
         self.pieces.append(run.fetches)
+        self._around(run.call, batch.statement)
         if batch.filed is None:
             self.pieces += [one for entry in batch.kept for one in (entry.key, entry.value)]
+
+    def _around(self, call: ast.Call, statement: ast.stmt) -> None:
+        """Takes what is evaluated in the statement of a run beside the run."""
+        child: ast.AST = call
+        for outer in self._ahead._source.ancestors(call):
+            if outer is statement:
+                return
+            if isinstance(outer, ast.Call):
+                function = self._ahead.looked_into(outer)
+                if function is not None and function not in self._entered:
+                    self._entered.add(function)
+                    self._block(function.body)  # type: ignore[attr-defined]
+            self.pieces += [
+                one
+                for one in ast.iter_child_nodes(outer)
+                if isinstance(one, (ast.expr, ast.keyword)) and one is not child
+            ]
+            child = outer
 
     def statement(self, statement: ast.stmt) -> None:
         """Takes a statement apart at its jumps."""
