@@ -326,6 +326,7 @@ def _place(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> as
         child = outer
     found = (
         facts.graph_readers.obstacle("Placeholder", place)
+        or facts.op_names.shown_placeholder()
         or facts.placeholders.scopes_around(place)
         or _graph(facts, place, placeholders[0])
         or _again(facts, place, set())

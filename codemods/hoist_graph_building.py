@@ -241,7 +241,7 @@ def _place(facts: Facts, built: Built) -> Place | Obstacle:
             built.expr, loop
         )
 
-    return _unseen(facts, facts.hoisting.place_by(built.expr, obstacle_in))
+    return _unseen(facts, facts.hoisting.place_by(built.expr, obstacle_in), built.expr)
 
 
 def _saver_place(facts: Facts, saver: Saver) -> Place | Obstacle:
@@ -251,10 +251,10 @@ def _saver_place(facts: Facts, saver: Saver) -> Place | Obstacle:
         found = next(filter(None, variables), None) or collected
         return found or facts.conditions.obstacle(saver.call, loop)
 
-    return _unseen(facts, facts.hoisting.place_by(saver.call, obstacle_in))
+    return _unseen(facts, facts.hoisting.place_by(saver.call, obstacle_in), saver.call)
 
 
-def _unseen(facts: Facts, place: Place | Obstacle) -> Place | Obstacle:
+def _unseen(facts: Facts, place: Place | Obstacle, expr: ast.expr) -> Place | Obstacle:
     """A place, if nothing would notice that the ops are made there."""
     if isinstance(place, Obstacle):
         return place
@@ -262,7 +262,8 @@ def _unseen(facts: Facts, place: Place | Obstacle) -> Place | Obstacle:
         if place.before in facts.source.ancestors(call):
             message = f"line {call.lineno} changes what is known of a shape, which ops are made by"
             return Obstacle("shape-changes", message)
-    seen = facts.graph_readers.obstacle(None, place.before) or facts.op_names.shown(place.before)
+    before = place.before
+    seen = facts.graph_readers.obstacle(None, before) or facts.op_names.shown(before, expr)
     return seen or place
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from analysis_helpers import marked, with_graph
@@ -45,3 +47,40 @@ def test_of_others(code: str) -> None:
 def test_only_what_comes_later() -> None:
     assert not shown("g = tf.log(w)\nprint(g.name)\n" + LOOP.format("pass"))
     assert shown(LOOP.format("pass") + "g = tf.log(w)\nprint(g.name)\n")
+
+
+def alike(made: str, later: str) -> bool:
+    found = with_graph(f"for i in range(3):  # here\n    h = {made}\n{later}\n")
+    statement = marked(found, "here")
+    assert isinstance(statement, ast.For) and isinstance(statement.body[0], ast.Assign)
+    return found.op_names.shown(statement, statement.body[0].value) is not None
+
+
+@pytest.mark.parametrize(
+    ("made", "later"),
+    [
+        ("tf.exp(w, name='loss')", "tf.summary.scalar('loss', w)"),
+        ("tf.exp(w, name='a/loss_1')", "tf.summary.scalar('Loss', w)"),
+        ("tf.reduce_mean(w)", "tf.summary.scalar('mean', w)"),
+        ("w + tf.exp(w)", "tf.summary.histogram('add', w)"),
+        ("tf.exp(w, 'n')", "tf.Variable(0, name='n')"),
+        ("tf.exp(w)", "tf.summary.scalar(w.name, w)"),
+        ("tf.exp(w)", "tf.summary.scalar(*given)"),
+    ],
+)
+def test_names_that_get_another_number(made: str, later: str) -> None:
+    assert alike(made, later)
+
+
+@pytest.mark.parametrize(
+    ("made", "later"),
+    [
+        ("tf.exp(w)", "tf.summary.scalar('loss', w)"),
+        ("tf.reduce_mean(w, name='accuracy')", "tf.summary.scalar('loss', w)"),
+        ("tf.exp(w)", "tf.Variable(0)"),
+        ("tf.exp(w)", "tf.get_variable('w', [1])"),
+        ("tf.exp(w)", "tf.summary.merge_all()"),
+    ],
+)
+def test_names_that_stay(made: str, later: str) -> None:
+    assert not alike(made, later)

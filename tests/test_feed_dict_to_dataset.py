@@ -381,6 +381,225 @@ test_refused = bench(
         "batch-changes-state",
     ),
     refused(
+        "it changes, through a list, the arrays in place",
+        """
+        for i in range(9):
+            rows = list(X[i:i + 2])
+            rows[0] += 1
+            sess.run(train, {x: np.array(rows), y: Y[i:i + 2]})
+            print(X.sum())
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "it changes, through a dict, the arrays in place",
+        """
+        def make(i):
+            pair = dict(a=X[i], b=X[i + 1])
+            pair["a"] *= 2
+            return np.array([pair["a"], pair["b"]])
+        for i in range(9):
+            sess.run(train, {x: make(i), y: Y[i:i + 2]})
+            print(X.sum())
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "it changes, through an array of objects, the arrays in place",
+        """
+        for i in range(9):
+            rows = np.empty(2, dtype=object)
+            rows[0] = X[i]
+            rows[1] = X[i + 1]
+            rows[0] += 1
+            sess.run(train, {x: np.stack(rows), y: Y[i:i + 2]})
+            print(X.sum())
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "it changes the memory of the arrays, laid over by another",
+        """
+        for i in range(9):
+            rows = np.ndarray((2, 4), np.float64, X, 32 * i)
+            rows *= 2
+            sess.run(train, {x: rows, y: Y[i:i + 2]})
+            print(X.sum())
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "a generator that fills one buffer for each batch",
+        """
+        def batches():
+            buffer = np.zeros((9, 4), np.float32)
+            i = 0
+            while True:
+                buffer[:] = X[i:i + 9]
+                i = i + 1
+                yield buffer
+        made = batches()
+        for i in range(90):
+            sess.run(train, {x: next(made), y: Y[i:i + 9]})
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "a generator that changes what it gave before",
+        """
+        def batches():
+            buffer = np.zeros((9, 4), np.float32)
+            yield buffer
+            buffer += 1
+            yield buffer
+        made = batches()
+        for i in range(2):
+            sess.run(train, {x: next(made), y: Y[i:i + 9]})
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "what only the first turn of all makes",
+        """
+        for epoch in range(3):
+            for i in range(9):
+                if epoch == 0 and i == 0:
+                    mean = X.mean()
+                bx = X[i:i + 9] - mean
+                sess.run(train, {x: bx, y: Y[:9]})
+        """,
+        "depends-on-loop",
+    ),
+    refused(
+        "a network of Keras that is fitted between, and shuffles",
+        """
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        for i in range(9):
+            chosen = np.random.choice(1000, 9)
+            sess.run(train, {x: X[chosen], y: Y[chosen]})
+            model.fit(X, Y, shuffle=True)
+        """,
+        "call-between",
+    ),
+    refused(
+        "a placeholder without a name, which is shown",
+        """
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        print(x)
+        """,
+        "graph-read",
+    ),
+    refused(
+        "the name that TensorFlow gave to another placeholder",
+        """
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[:9]})
+        print("fed: %s" % y.name)
+        """,
+        "graph-read",
+    ),
+    refused(
+        "Python in the graph that changes the arrays",
+        """
+        def note(value):
+            X[:] += 1
+            return value
+        noted = tf.py_func(note, [loss], tf.float32)
+        for i in range(9):
+            sess.run([train, noted], {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "call-between",
+    ),
+    refused(
+        "a decorator that catches exceptions",
+        """
+        def guarded(function):
+            def call():
+                try:
+                    function()
+                except IndexError:
+                    print("done")
+            return call
+        @guarded
+        def learn():
+            for i in range(2000):
+                sess.run(train, {x: X[[i]], y: Y[[i]]})
+        learn()
+        """,
+        "inside-try",
+    ),
+    refused(
+        "a function that is called by others, where exceptions are caught",
+        """
+        def guarded(function):
+            try:
+                function()
+            except IndexError:
+                print("done")
+        def learn():
+            for i in range(2000):
+                sess.run(train, {x: X[[i]], y: Y[[i]]})
+        guarded(learn)
+        """,
+        "inside-try",
+    ),
+    refused(
+        "a generator that draws as well",
+        """
+        noise = (np.random.rand() for _ in range(9))
+        for i in range(9):
+            chosen = np.random.choice(1000, 9)
+            sess.run(train, {x: X[chosen], y: Y[chosen]})
+            print(next(noise))
+        """,
+        "call-between",
+    ),
+    refused(
+        "a generator of a function that draws as well",
+        """
+        def draw():
+            while True:
+                yield np.random.rand()
+        noise = draw()
+        for i in range(9):
+            chosen = np.random.choice(1000, 9)
+            sess.run(train, {x: X[chosen], y: Y[chosen]})
+            print(next(noise))
+        """,
+        "call-between",
+    ),
+    refused(
+        "what a map draws",
+        """
+        noise = map(lambda k: np.random.rand(), range(9))
+        for i in range(9):
+            chosen = np.random.choice(1000, 9)
+            sess.run(train, {x: X[chosen], y: Y[chosen]})
+            print(sum(noise))
+        """,
+        "call-between",
+    ),
+    refused(
+        "a draw beside the run, in its statement",
+        """
+        for i in range(9):
+            chosen = np.random.choice(1000, 9)
+            print(sess.run(train, {x: X[chosen], y: Y[chosen]}), np.random.rand())
+        """,
+        "shared-stream",
+    ),
+    refused(
+        "a function that is given what the run gives, and changes the arrays",
+        """
+        def note(value):
+            X[:] += 1
+        for i in range(9):
+            note(sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]}))
+        """,
+        "source-changes",
+    ),
+    refused(
         "it changes a part of an array in place",
         """
         for i in range(9):

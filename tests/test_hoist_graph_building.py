@@ -555,6 +555,23 @@ test_refused_for_where_it_stands = bench(
             ("a replaced function", "tf.log = tf.sqrt", "dynamic-code"),
         )
     ],
+    *[
+        refuses(name, loop(f"print(sess.run({expr}))", after=after), reason="graph-read")
+        for name, expr, after in (
+            ("a tag", "tf.exp(w, name='loss')", "s = tf.summary.scalar('loss', w)"),
+            ("a tag in capitals", "tf.exp(w, name='Loss')", "s = tf.summary.scalar('loss', w)"),
+            (
+                "an op's own name",
+                "tf.reduce_mean(w)",
+                "s = tf.summary.scalar(tensor=w, name='Mean')",
+            ),
+            ("an operator's name", "w * w", "s = tf.summary.histogram('mul', w)"),
+            ("a tag that is not told", "tf.exp(w)", "s = tf.summary.scalar(w.op.name, w)"),
+            ("a variable's name", "tf.exp(w, name='n')", "n = tf.Variable(0, name='n')"),
+            ("by its place", "tf.exp(w, name='n')", "n = tf.Variable(0, True, None, True, 'n')"),
+            ("a scope's name", "tf.exp(w, name='n')", "with tf.variable_scope('n'):\n    pass"),
+        )
+    ],
     refuses(
         "the graph is closed",
         loop("print(sess.run(tf.exp(w)))", before="sess.graph.finalize()"),

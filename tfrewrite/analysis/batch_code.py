@@ -69,6 +69,16 @@ _STATEMENTS = (
     ast.Expr, ast.Return, ast.If, ast.Pass, ast.Break, ast.Continue, ast.While, ast.Assert,
 )  # fmt: skip
 _MAX_DEPTH = 6
+_NEW_CONTAINERS = frozenset({"builtins.list", "builtins.dict", "collections.deque"})
+# With the place of their `dtype`, without which they hold numbers; none where another array or
+# a value says what they hold.
+_NEW_ARRAYS = {
+    "numpy.ndarray": 1, "numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.arange": 3,
+    "numpy.full": None, "numpy.zeros_like": None, "numpy.empty_like": None, "numpy.ones_like": None,
+}  # fmt: skip
+_NUMBER_TYPES = frozenset(
+    "float float16 float32 float64 int int8 int16 int32 int64 uint8 uint16 bool bool_".split()
+)
 
 
 @dataclass(eq=False)
@@ -304,7 +314,31 @@ class _Look:
         if not isinstance(target, ast.Name) or not self._is_local(target):
             return False
         bindings = self._scopes.bindings(target)
+        if any(self._handed_out(binding, target) for binding in bindings):
+            return False
         return bool(bindings) and all(self._makes(binding) for binding in bindings)
+
+    def _handed_out(self, binding: Binding, change: ast.Name) -> bool:
+        """Whether a generator may have given an array away since it was made, before a change.
+
+        TensorFlow 1.15 takes the memory of an array that happens to lie well for a tensor's, and
+        the tensor may wait for its run while the generator goes on.
+        """
+        if _is_container(binding.value):
+            return False  # an array is made of it anew
+        function = self._source.function(change)
+        for given in ast.walk(function) if function is not None else ():
+            if not isinstance(given, (ast.Yield, ast.YieldFrom)):
+                continue
+            if binding.node.lineno < given.lineno < change.lineno:  # type: ignore[attr-defined]
+                return True
+            for loop in self._source.ancestors(given):
+                around = isinstance(loop, (ast.For, ast.While)) and loop in self._source.ancestors(
+                    change
+                )
+                if around and loop not in self._source.ancestors(binding.node):
+                    return True
+        return False
 
     def _makes(self, binding: Binding) -> bool:
         value = binding.value
@@ -319,16 +353,32 @@ class _Look:
         if not isinstance(value, ast.Call):
             return False
         path = self._names.dotted(value.func) or ""
-        new = "ndarray zeros ones empty full arange zeros_like empty_like ones_like".split()
-        return path in {"builtins.list", "builtins.dict", "collections.deque"} | {
-            f"numpy.{name}" for name in new
-        }
+        if path == "numpy.ndarray" and (len(value.args) > 2 or len(value.keywords) > 0):
+            return False  # it may be laid over the memory of another
+        return path in _NEW_CONTAINERS or path in _NEW_ARRAYS
 
     def _numbers_made_here(self, target: ast.expr) -> bool:
+        """Whether a name holds numbers, so that none of its parts is an object of others."""
         return self._made_here(target) and all(
-            isinstance(binding.value, ast.Call)
+            self._makes_numbers(binding.value)
             for binding in self._scopes.bindings(target)  # type: ignore[arg-type]
         )
+
+    def _makes_numbers(self, value: ast.expr | None) -> bool:
+        """Whether a call makes an array of numbers: a list, or an array of objects, holds any."""
+        if not isinstance(value, ast.Call) or self._names.dotted(value.func) not in _NEW_ARRAYS:
+            return False
+        at = _NEW_ARRAYS[str(self._names.dotted(value.func))]
+        given = [one.value for one in value.keywords if one.arg in ("dtype", None)]
+        if at is None:
+            return bool(given) and all(map(self._is_number_type, given))
+        return all(map(self._is_number_type, [*given, *value.args[at : at + 1]]))
+
+    def _is_number_type(self, dtype: ast.expr) -> bool:
+        if isinstance(dtype, ast.Constant):
+            return dtype.value in _NUMBER_TYPES
+        module, _, name = (self._names.dotted(dtype) or "").rpartition(".")
+        return module in ("numpy", "builtins") and name in _NUMBER_TYPES
 
     # Calls
 
@@ -512,6 +562,11 @@ def _is_counted(values: list[ast.expr | None]) -> bool:
     )
     computed = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp)
     return started and all(isinstance(value, computed) for value in values)
+
+
+def _is_container(value: ast.expr | None) -> bool:
+    """Whether a value is a list or a dict as it is written."""
+    return isinstance(value, (ast.List, ast.Dict, ast.ListComp))
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

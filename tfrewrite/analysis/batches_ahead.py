@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.nodes import Kind
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PYTHON_OPS = ("py_func", "numpy_function", "py_function")
+# Their methods take arrays, and shuffle them by numpy's global stream.
+_WITH_DATA = ("keras.", "estimator.", "contrib.learn.", "contrib.keras.")
+_GOING_ON = frozenset({"builtins.map", "builtins.filter", "builtins.iter"})
+_PASSING_ON = frozenset({"builtins.zip", "builtins.enumerate"})
 _ITERATING = frozenset({"__iter__", "__next__", "__getitem__", "__len__"})
 
 
@@ -53,6 +58,7 @@ class BatchesAhead:
         needs = [*effects.reads, *header.reads]
         return (
             self._rebound(needs, batch)
+            or self._in_graph(effects)
             or self._elsewhere(batch, needs)
             or self._exceptions(batch)
             or (self._consumed(batch, effects) if effects.goes_on else None)
@@ -90,6 +96,14 @@ class BatchesAhead:
                     return Obstacle("source-changes", message)
         return None
 
+    def _in_graph(self, effects: BatchEffects) -> Obstacle | None:
+        """Python that the graph runs, and so each turn of the loop."""
+        for word in _PYTHON_OPS:
+            if word in self._source.text:
+                message = f"`{word}` runs Python in the graph, which may draw or change arrays"
+                return Obstacle("shared-stream" if effects.goes_on else "call-between", message)
+        return None
+
     # The rest of the loop
 
     def _elsewhere(self, batch: FedBatch, needs: list[ast.expr]) -> Obstacle | None:
@@ -98,16 +112,79 @@ class BatchesAhead:
             message = "a class of this file redefines how it is looped over or indexed"
             return Obstacle("call-between", message)
         leaves, calls = self._rest(batch)
+        for node in (
+            inner for leaf in leaves if not isinstance(leaf, ast.With) for inner in ast.walk(leaf)
+        ):
+            if self._resumes(node):
+                line, text = getattr(node, "lineno", 0), ast.unparse(node)
+                message = (
+                    f"`{text}` in line {line} may go on with a generator, which may do anything"
+                )
+                return Obstacle("call-between", message)
         for node in leaves:
             if isinstance(node, ast.With) and not self._managers.known(node):
                 message = f"it is not known what the `with` of line {node.lineno} does"
                 return Obstacle("call-between", message)
+        roots = {part.id for need in needs for part in ast.walk(need) if isinstance(part, ast.Name)}
+        for call in self._source.ancestors(batch.run.call):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                given = {one.id for one in ast.walk(call.func) if isinstance(one, ast.Name)}
+                if given & roots:
+                    message = f"line {call.lineno} may change `{ast.unparse(call.func.value)}`"
+                    return Obstacle("source-changes", message)
         crossed = [node for node in leaves if not isinstance(node, ast.With)]
         found = self._moves.obstacle(crossed, needs, frozenset(calls))
         if found is None:
             return None
         reason = "source-changes" if found.reason in _CHANGING else "call-between"
         return Obstacle(reason, found.message)
+
+    def _resumes(self, node: ast.AST) -> bool:
+        """Whether code of a generator, written somewhere else, may run where a node stands."""
+        if isinstance(node, ast.Call):
+            return self._names.dotted(node.func) == "builtins.next"
+        if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
+            return False
+        name = node.id if isinstance(node, ast.Name) else node.attr
+        return name in self._generators and self._names.dotted(node) is None
+
+    @cached_property
+    def _generators(self) -> frozenset[str]:
+        """The names and attributes of this file that stand for generators, or hold one."""
+        given: list[tuple[ast.expr, ast.expr | None]] = []
+        for assign in self._source.all(ast.Assign):
+            given += [(target, assign.value) for target in assign.targets]
+        given += [(one.target, one.value) for one in self._source.all(ast.AnnAssign)]
+        given += [(one.target, one.value) for one in self._source.all(ast.NamedExpr)]
+        found: set[str] = set()
+        for target, value in given:
+            if value is not None and self._is_generator(value):
+                parts = list(ast.walk(target))
+                found |= {part.id for part in parts if isinstance(part, ast.Name)}
+                found |= {part.attr for part in parts if isinstance(part, ast.Attribute)}
+        return frozenset(found)
+
+    def _is_generator(self, value: ast.expr) -> bool:
+        match value:
+            case ast.GeneratorExp():
+                return True
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
+                return any(map(self._is_generator, parts))
+            case ast.IfExp(body=body, orelse=orelse):
+                return self._is_generator(body) or self._is_generator(orelse)
+            case ast.Starred(value=inner):
+                return self._is_generator(inner)
+            case ast.Call(args=parts):
+                path = self._names.dotted(value.func)
+                if path in _GOING_ON:
+                    return True
+                function = self._own.function(value)
+                yields = any(
+                    isinstance(node, (ast.Yield, ast.YieldFrom))
+                    for node in (ast.walk(function) if function is not None else ())
+                )
+                return yields or (path in _PASSING_ON and any(map(self._is_generator, parts)))
+        return False
 
     def _rest(self, batch: FedBatch) -> tuple[list[ast.AST], set[ast.AST]]:
         """What else a turn evaluates, in pieces without jumps, and the calls that are passed."""
@@ -144,10 +221,6 @@ class BatchesAhead:
                     " have gone on further"
                 )
                 return Obstacle("left-early", message)
-        for word in _PYTHON_OPS:
-            if word in self._source.text:
-                message = f"`{word}` runs Python in the graph, which may draw as well"
-                return Obstacle("shared-stream", message)
         pieces, _ = self._rest(batch)
         for piece in pieces:
             for node in ast.walk(piece):
@@ -222,7 +295,9 @@ class BatchesAhead:
         if not isinstance(call.func, ast.Attribute) or self._names.dotted(call.func) is not None:
             return False
         receiver = self._tracer.trace(call.func.value)
-        return receiver.kind is Kind.OBJECT and bool(receiver.symbol)
+        if receiver.kind is not Kind.OBJECT or receiver.symbol.startswith(_WITH_DATA):
+            return False
+        return bool(receiver.symbol)
 
 
 _CHANGING = frozenset({"feed-changes", "rebound-between"})
@@ -240,8 +315,27 @@ class _Rest:
         if isinstance(batch.statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             self.pieces += getattr(batch.statement, "targets", None) or [batch.statement.target]  # type: ignore[union-attr]
         self.pieces.append(run.fetches)
+        self._around(run.call, batch.statement)
         if batch.filed is None:
             self.pieces += [one for entry in batch.kept for one in (entry.key, entry.value)]
+
+    def _around(self, call: ast.Call, statement: ast.stmt) -> None:
+        """Takes what is evaluated in the statement of a run beside the run."""
+        child: ast.AST = call
+        for outer in self._ahead._source.ancestors(call):
+            if outer is statement:
+                return
+            if isinstance(outer, ast.Call):
+                function = self._ahead.looked_into(outer)
+                if function is not None and function not in self._entered:
+                    self._entered.add(function)
+                    self._block(function.body)  # type: ignore[attr-defined]
+            self.pieces += [
+                one
+                for one in ast.iter_child_nodes(outer)
+                if isinstance(one, (ast.expr, ast.keyword)) and one is not child
+            ]
+            child = outer
 
     def statement(self, statement: ast.stmt) -> None:
         """Takes a statement apart at its jumps."""

@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
 _ENDING = frozenset({"builtins.KeyboardInterrupt", "tensorflow.errors.OutOfRangeError"})
+_STARTING = frozenset({"tensorflow.app.run", "absl.app.run"})
+# What these decorators make lets exceptions of the function pass.
+_CALLING_AS_IT_IS = frozenset(
+    {
+        "builtins.staticmethod", "builtins.classmethod", "builtins.property", "tensorflow.function",
+        "abc.abstractmethod", "functools.lru_cache", "functools.wraps", "contextlib.contextmanager",
+    }
+)  # fmt: skip
 _GOING_ON = (ast.Return, ast.Break, ast.Continue, ast.Yield)
 
 
@@ -43,6 +51,11 @@ class Catching:
         if function is None or function in seen or isinstance(function, ast.Lambda):
             return ""
         seen.add(function)
+        if left_to_others(function, self._source, self._names, self._classes):
+            for other in self._source.all(ast.Try):
+                if not all(map(self._ends, other.handlers)):
+                    line, name = other.lineno, function.name
+                    return f"the `try` of line {line} may be around a call of `{name}`, and sees"
         for call in self._classes.calls(function.name):
             found = self._around(call) or self._around_callers(call, seen)
             if found:
@@ -70,6 +83,31 @@ class Catching:
             return True
         goes_on = any(isinstance(node, _GOING_ON) for node in ast.walk(handler))
         return isinstance(handler.body[-1], ast.Raise) and not goes_on
+
+
+def left_to_others(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, source: Source, names: Names, classes: Classes
+) -> bool:
+    """Whether a function is called out of sight: by its decorator, or by who it is given to."""
+    for decorator in function.decorator_list:
+        made = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if names.dotted(made) not in _CALLING_AS_IT_IS:
+            return True
+    loads: list[ast.Name | ast.Attribute] = []
+    loads += [one for one in source.all(ast.Name) if one.id == function.name]
+    if isinstance(source.parent(function), ast.ClassDef):
+        loads += [one for one in classes.reads(function.name) if names.dotted(one) is None]
+    for load in loads:
+        parent = source.parent(load)
+        if isinstance(parent, ast.keyword):
+            parent = source.parent(parent)
+        if isinstance(parent, ast.Attribute) or not isinstance(load.ctx, ast.Load):
+            continue  # something else of that name
+        if not isinstance(parent, ast.Call):
+            return True
+        if parent.func is not load and names.dotted(parent.func) not in _STARTING:
+            return True
+    return False
 
 
 def _is_try(node: ast.AST) -> bool:

@@ -279,11 +279,30 @@ class FedBatches:
                 if name.id not in own and self._within(binding, batch.loop):
                     message = f"`{name.id}` gets its value in line {line}, from turn to turn"
                     return Obstacle("depends-on-loop", message)
+            if name.id in own and not self._bound_in_turn(name, batch.loop):
+                message = f"`{name.id}` may have its value from an earlier turn"
+                return Obstacle("depends-on-loop", message)
         for run in self._sessions.runs:
             if any(run in ast.walk(root) for root in roots):
                 message = f"the run of line {run.lineno} takes part in making the batch"
                 return Obstacle("depends-on-loop", message)
         return None
+
+    def _bound_in_turn(self, name: ast.Name, loop: ast.For | ast.AsyncFor | ast.While) -> bool:
+        """Whether a name surely gets a value in the same turn, before it is read."""
+        child: ast.AST = name
+        for outer in self._source.ancestors(name):
+            if isinstance(outer, ast.For) and child in outer.body:
+                if name.id in _names_of(outer.target):
+                    return True
+            if outer is loop:
+                return False
+            if isinstance(outer, ast.stmt):
+                block, index = self._source.position(outer)
+                if any(_surely_binds(one, name.id) for one in block[:index]):
+                    return True
+            child = outer
+        return False
 
     def _used_elsewhere(self, batch: FedBatch) -> Obstacle | None:
         """Whether something of the batch is used for more than to feed the run."""
@@ -412,6 +431,18 @@ class FedBatches:
             else:
                 return False
         return True
+
+
+def _surely_binds(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement that comes to its end has given a name a value."""
+    match statement:
+        case ast.Assign() | ast.AnnAssign(value=ast.expr()) | ast.AugAssign():
+            return name in _bound([statement])
+        case ast.If(body=body, orelse=orelse):
+            return all(any(_surely_binds(one, name) for one in part) for part in (body, orelse))
+        case ast.With(body=body):
+            return any(_surely_binds(one, name) for one in body)
+    return False
 
 
 def _read(node: ast.AST) -> set[str]:

@@ -6,6 +6,8 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.catching import left_to_others
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -16,7 +18,6 @@ _LOOKING = frozenset(
     "exc_info print_exc format_exc print_exception format_exception format_exception_only"
     " print_last print_tb format_tb TracebackException exception last_value excepthook".split()
 )
-_STARTING = frozenset({"tensorflow.app.run", "absl.app.run"})
 _RUNTIME_ONLY = frozenset({"builtins.KeyboardInterrupt", "builtins.StopIteration"})
 
 
@@ -72,28 +73,13 @@ class Handlers:
         if function is None or function in seen:
             return
         seen.add(function)
-        name = getattr(function, "name", None)
-        if name is None or self._handed_on(name):
+        if isinstance(function, ast.Lambda) or left_to_others(
+            function, self._source, self._names, self._classes
+        ):
             yield from (one for one in self._source.all(ast.Try))
             return
-        for call in self._classes.calls(name):
+        for call in self._classes.calls(function.name):
             yield from self._outwards(call, seen)
-
-    def _handed_on(self, name: str) -> bool:
-        """Whether a function is given to somebody who may call it anywhere."""
-        loads: list[ast.Name | ast.Attribute] = [
-            *(one for one in self._source.all(ast.Name) if one.id == name),
-            *self._classes.reads(name),
-        ]
-        for load in loads:
-            parent = self._source.parent(load)
-            if isinstance(parent, ast.keyword):
-                parent = self._source.parent(parent)
-            if not isinstance(load.ctx, ast.Load) or not isinstance(parent, ast.Call):
-                return True
-            if parent.func is not load and self._names.dotted(parent.func) not in _STARTING:
-                return True
-        return False
 
     def _looks(self, handler: ast.ExceptHandler) -> bool:
         if self._file_looks:

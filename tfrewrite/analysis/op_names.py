@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 _NAMING = frozenset({"name", "op"})
 _SHOWING = frozenset(f"builtins.{name}" for name in ("print", "str", "repr", "format"))
+_SUMMARIES = ("summary.", "contrib.summary.", "contrib.layers.summar")
+_TAGGED = frozenset("scalar histogram image audio text tensor_summary summarize_tensor".split())
+_TELLING = 4  # letters, of which one name may be a part of another
+_NAMES = frozenset({"name", "name_or_scope"})
+_OPERATORS = {
+    "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "USub": "neg", "Invert": "logicalnot",
+    "BitAnd": "logicaland", "BitOr": "logicalor", "BitXor": "logicalxor", "MatMult": "matmul",
+}  # fmt: skip
 
 
 class OpNames:
@@ -29,8 +37,21 @@ class OpNames:
         self._op_making = facts.op_making
         self._afterwards = facts.afterwards
 
-    def shown(self, statement: ast.stmt) -> Obstacle | None:
-        """What shows, or keeps, the name of an op that is made in a statement or after it."""
+    def shown_placeholder(self) -> Obstacle | None:
+        """What shows the name of a placeholder that has its name from TensorFlow."""
+        for kind in (ast.Attribute, ast.Call, ast.BinOp, ast.FormattedValue):
+            for node in self._source.all(kind):
+                for value in self._named(node):
+                    maker = self._tracer.trace(value)
+                    if maker.symbol == "placeholder" and not _has_name(maker.expr):
+                        return _seen(node, "shows the name of a placeholder, which has a number")
+        return None
+
+    def shown(self, statement: ast.stmt, expr: ast.expr | None = None) -> Obstacle | None:
+        """What shows, or keeps, the name of an op that is made in a statement or after it.
+
+        With `expr` also what may be called as the ops that this expression makes are.
+        """
         nodes = self._afterwards.rest(statement).nodes
         made = set(nodes)
         for node in nodes:
@@ -39,7 +60,62 @@ class OpNames:
                     return _seen(node, "shows the name of an op, which has a number")
             if isinstance(node, ast.Call) and self._keeps_a_scope(node):
                 return _seen(node, "makes a variable, whose name has the number of its scope")
+        return self._named_alike(nodes, expr) if expr is not None else None
+
+    def _named_alike(self, nodes: list[ast.AST], expr: ast.expr) -> Obstacle | None:
+        """A summary or a variable whose name gets a number after that of the ops of its name."""
+        words: set[str] | None = None
+        for node in nodes:
+            name = self._kept_name(node) if isinstance(node, ast.Call) else None
+            if name is None:
+                continue
+            words = self._words(expr) if words is None else words
+            if name == "" or any(_alike(_plain(name), word) for word in words):
+                what = "keeps the name of a summary or a variable, which may get another number"
+                return _seen(node, what)
         return None
+
+    def _kept_name(self, call: ast.Call) -> str | None:
+        """The name in a checkpoint or an event file that a call asks for; empty where not told."""
+        symbol = self._names.tf(call.func)
+        if symbol is None:
+            return None
+        last = symbol.rpartition(".")[2]
+        if symbol.startswith(_SUMMARIES) and last in _TAGGED:
+            at, default = 0, None
+        elif symbol == "Variable":
+            at, default = 4, "Variable"
+        elif symbol in ("get_variable", "variable_scope"):
+            at, default = 0, None
+        else:
+            return None
+        if any(isinstance(one, ast.Starred) for one in call.args):
+            return ""
+        named = [one.value for one in call.keywords if one.arg in _NAMES]
+        given = [*named, *call.args[at : at + 1]]
+        if not given:
+            return default
+        return given[0].value if _is_text(given[0]) else ""  # type: ignore[attr-defined]
+
+    def _words(self, expr: ast.expr) -> set[str]:
+        """What the ops of an expression may be called, as far as that is seen."""
+        words: set[str] = set()
+        for node in self._afterwards.within(expr):
+            if isinstance(node, ast.BinOp | ast.UnaryOp):
+                name = type(node.op).__name__
+                words.add(_OPERATORS.get(name, name.lower()))
+            if not isinstance(node, ast.Call):
+                continue
+            words |= {
+                _plain(one.value)
+                for one in (*node.args, *(keyword.value for keyword in node.keywords))
+                if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            }
+            symbol = self._op_making.symbol(node)
+            effect = effect_of(symbol) if symbol else None
+            words |= {_plain(symbol.rpartition(".")[2])}
+            words |= {_plain(effect.op)} if effect is not None and effect.op else set()
+        return {word for word in words if word}
 
     def _named(self, node: ast.AST) -> list[ast.expr]:
         """The values whose name a piece of code gets."""
@@ -72,6 +148,28 @@ class OpNames:
             isinstance(one, ast.Call) and self._names.tf(one.func) == "name_scope"
             for one in managers
         )
+
+
+def _has_name(maker: ast.AST | None) -> bool:
+    if not isinstance(maker, ast.Call):
+        return False
+    return len(maker.args) > 2 or any(keyword.arg == "name" for keyword in maker.keywords)
+
+
+def _is_text(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _plain(name: str) -> str:
+    """A name without its scopes and its number, as TensorFlow compares them."""
+    last = name.rstrip("/").rpartition("/")[2]
+    return last.rstrip("0123456789").replace("_", "").lower()
+
+
+def _alike(name: str, word: str) -> bool:
+    """Whether an op may be called so: `Mean` is made by `reduce_mean`."""
+    shorter, longer = sorted((name, word), key=len)
+    return name == word or (len(shorter) >= _TELLING and shorter in longer)
 
 
 def _seen(node: ast.AST, what: str) -> Obstacle:
