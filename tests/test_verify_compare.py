@@ -151,6 +151,35 @@ def test_names_that_differ_by_a_number_are_one_series(comparing: Comparing) -> N
     assert found["only_original"] == found["only_rewritten"] == []
 
 
+def test_a_number_that_an_op_of_the_loop_had_may_be_that_of_a_later_one(
+    comparing: Comparing,
+) -> None:
+    """`run(G(z))` in a loop and after it: made once before the loop, it takes up one number."""
+    before = [("fetched", f"mul_{number}:0", number, number / 2) for number in (1, 2, 3)]
+    before += [("fetched", "mul_4:0", 3, 9.0)]
+    after = [("fetched", "mul_1:0", step, step / 2) for step in (1, 2, 3)]
+    after += [("fetched", "mul_2:0", 3, 9.0)]
+    found = comparing.series(before, after)
+    assert (found["name"], distances(found)) == ("mul:0", [0.0, 0.0, 0.0, 0.0])
+    wrong = [*after[:1], ("fetched", "mul_1:0", 2, 1.5), *after[2:]]
+    assert distances(comparing.series(before, wrong)) == [0.0, 0.5, 0.0, 0.0]
+
+
+def test_a_value_read_at_other_steps_only_is_held_to_its_name(comparing: Comparing) -> None:
+    before = fetched("add_1:0", 1.0, 2.0) + fetched("add_2:0", 5.0, 6.0, 7.0)
+    after = [("fetched", "add_1:0", 2, 1.0), ("fetched", "add_1:0", 3, 2.5)]
+    after += fetched("add_2:0", 5.0, 6.0, 7.0)
+    found = {one["name"]: distances(one) for one in comparing(before, after)["series"]}
+    assert found == {"add_2:0": [0.0, 0.0, 0.0], "add_1:0": [0.0, 0.5]}
+
+
+def test_names_that_are_exchanged_within_a_step_are_told_apart(comparing: Comparing) -> None:
+    before = fetched("mul_1:0", 1.0, 2.0) + fetched("mul_2:0", 5.0, 6.0)
+    after = fetched("mul_2:0", 1.0, 2.0) + fetched("mul_1:0", 5.0, 6.0)
+    for one in comparing(before, after)["series"]:
+        assert distances(one) == [4.0, 4.0]
+
+
 def test_another_name_with_nearly_the_same_values_is_the_same(comparing: Comparing) -> None:
     found = comparing(fetched("Mean:0", 0.5, 0.25), fetched("div:0", 0.5, 0.2500001))
     (series,) = found["series"]

@@ -113,17 +113,49 @@ def way(first, now):
 
 def matched(original, rewritten):
     """Series of both that stand for the same: by name, by name without numbers, and in order."""
-    pairs = []
-    left, right = [], []
+    pairs, left, elsewhere = [], [], []
     for key, entries in original.series.items():
         other = rewritten.series.get(key)
-        if other is not None and (key[0] not in MATCHED_IN_ORDER or len(other) == len(entries)):
-            pairs.append((key, entries, other))
-        else:
+        in_order = key[0] in MATCHED_IN_ORDER
+        if other is None or (in_order and len(other) != len(entries)):
             left.append(key)
+        elif in_order and steps_of(other) != steps_of(entries):
+            elsewhere.append((key, entries, other))
+        else:
+            pairs.append((key, entries, other))
     taken = {key for key, _, _ in pairs}
     right = [key for key in rewritten.series if key not in taken]
+    numbers_that_moved(original, rewritten, pairs, left, right, elsewhere)
     return merged(original, rewritten, pairs, left, right)
+
+
+def numbers_that_moved(original, rewritten, pairs, left, right, elsewhere):
+    """An op that is made once takes up one number: what comes later has those of other ops.
+
+    So a name that is read at other steps stands for another value, if all of its family taken
+    together is read at the same steps; where it is not, the name is all that there is to go by.
+    """
+    ours = bundled(original, left + [key for key, _, _ in elsewhere])
+    theirs = bundled(rewritten, right)
+    for family in sorted({numberless(key) for key, _, _ in elsewhere}):
+        names, entries = ours[family]
+        others, values = theirs[family]
+        if steps_of(entries) == steps_of(values):
+            pairs.append((family, entries, values))
+            left[:] = [key for key in left if key not in names]
+            right[:] = [key for key in right if key not in others]
+            elsewhere = [one for one in elsewhere if one[0] not in names]
+    pairs.extend(elsewhere)
+    for key, _, _ in elsewhere:
+        right.remove(key)
+
+
+def steps_of(entries):
+    return [entry["step"] for entry in entries]
+
+
+def numberless(key):
+    return key[0], NUMBERED.sub("", key[1])
 
 
 def merged(original, rewritten, pairs, left, right):
@@ -239,7 +271,7 @@ def near(record, entry, other_record, other):
 def bundled(record, keys):
     bundles = {}
     for kind, name in keys:
-        names, entries = bundles.setdefault((kind, NUMBERED.sub("", name)), ([], []))
+        names, entries = bundles.setdefault(numberless((kind, name)), ([], []))
         names.append((kind, name))
         entries.extend(record.series[kind, name])
     for _, entries in bundles.values():
