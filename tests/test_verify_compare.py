@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tfrewrite.model import Contract
+from tfrewrite.verify import comparing as measuring
+from tfrewrite.verify.judging import Promise, judge
+from tfrewrite.verify.model import Numerics, Verdict
 from tfrewrite.verify.runs import PROBE
 
 pytestmark = pytest.mark.tensorflow
@@ -29,7 +34,8 @@ for number, (role, values) in enumerate(runs):
     for kind, name, step, value in values:
         recorder.now = lambda kind, step=step: step
         loop = 1 if kind == "weights" else None
-        recorder.value(kind, name, np.array(value, np.float32), loop=loop)
+        dtype = None if isinstance(value, str) else np.float32
+        recorder.value(kind, name, np.array(value, dtype), loop=loop)
     recorder.close()
     if role in folders:
         folders[role].append(folder)
@@ -241,6 +247,54 @@ def test_other_values_that_are_read_instead_are_not_held_against_each_other(
     found = comparing(original, means)
     assert found["series"] == []
     assert found["only_original"] == found["only_rewritten"] == [["read", "scalar"]]
+
+
+def judged(found: dict[str, Any], contract: Contract, monkeypatch: pytest.MonkeyPatch) -> Numerics:
+    monkeypatch.setattr(measuring, "_measured", lambda *_: found)
+    run: Any = SimpleNamespace(printed="", folder=Path("none"), summary={"ended": "returned"})
+    laboratory: Any = None
+    return judge(measuring.compare(laboratory, run, run, again=[run]), Promise(contract))
+
+
+@pytest.mark.parametrize(
+    ("again", "nudged", "exact", "rounding"),
+    [
+        ("abc", "abc", Verdict.FAIL, Verdict.FAIL),
+        ("abd", "abc", Verdict.PASS, Verdict.PASS),  # a race within the run, as of summaries
+        ("abc", "abd", Verdict.FAIL, Verdict.PASS),  # it shows rounding
+    ],
+)
+def test_a_text_tells_something_if_that_of_the_original_is_always_the_same(
+    comparing: Comparing,
+    monkeypatch: pytest.MonkeyPatch,
+    again: str,
+    nudged: str,
+    exact: Verdict,
+    rounding: Verdict,
+) -> None:
+    text = "Merge/MergeSummary:0"
+    other = fetched("loss:0", 1.0, 2.0)
+    for contract, expected in ((Contract.EXACT, exact), (Contract.ROUNDING, rounding)):
+        more = (
+            {"nudged": [*other, *fetched(text, nudged)]} if contract is not Contract.EXACT else {}
+        )
+        found = comparing(
+            [*other, *fetched(text, "abc")],
+            [*other, *fetched(text, "abe")],
+            again=[*other, *fetched(text, again)],
+            **more,
+        )
+        numerics = judged(found, contract, monkeypatch)
+        assert numerics.verdict is expected
+        assert any(text in note for note in numerics.notes) is (expected is Verdict.PASS)
+
+
+def test_numbers_are_compared_although_they_differ_between_runs(
+    comparing: Comparing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = fetched("loss:0", 1.0, 2.0), fetched("loss:0", 1.0, 9.0)
+    found = comparing(one, two, again=fetched("loss:0", 1.0, 2.0000002))
+    assert judged(found, Contract.EXACT, monkeypatch).verdict is Verdict.FAIL
 
 
 def test_of_a_large_array_all_bytes_count(comparing: Comparing) -> None:

@@ -303,6 +303,7 @@ def compared(key, original, ours, rewritten, theirs, again, nudged):
         "counts": [len(ours), len(theirs)],
         "read": [len(one.series.get(key, ())) for one in (original, rewritten)],
         "at_once": at_once,
+        "is_text": all("digest" not in entry for entry in ours + theirs),
         "points": [],
     }
     start = Start(key, original, rewritten, again, nudged)
