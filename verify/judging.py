@@ -36,6 +36,7 @@ NEARLY = 0.5
 """Of a number that is drawn anew this is not to be expected."""
 FEWEST_VALUES = 3
 LARGEST_DENOMINATOR = 2_000
+READ_AHEAD = "after the loops were cut short, when a generator had been read ahead of the steps"
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,30 @@ def judge(comparison: Comparison, promise: Promise) -> Numerics:
         divergence=broken,
         compared=compared,
         notes=tuple(notes),
+    )
+
+
+def but_for_what_comes_later(numerics: Numerics) -> Numerics:
+    """Of runs that were cut short while a generator was read ahead: the end is of no account.
+
+    What is drawn there follows on what was read ahead, which is more than the steps needed. Where
+    all goes to its end nothing is read in vain.
+    """
+    failed = [one for one in numerics.compared if one.verdict is Verdict.FAIL]
+    seen = [one for one in failed if one.kind in {Kind.FETCHED, Kind.READ}]
+    earlier = [
+        one
+        for one in seen
+        if any(_ratio(p.distance, p.allowed) > 1.0 and p.step < numerics.steps for p in one.points)
+    ]
+    weights = {Kind.WEIGHTS, Kind.FINAL}
+    if not seen or earlier or any(one.kind in weights for one in failed):
+        return numerics
+    return replace(
+        numerics,
+        verdict=Verdict.INCONCLUSIVE,
+        reason=(f"the steps are as promised, but {seen[0].name} differs {READ_AHEAD}"),
+        divergence=None,
     )
 
 
