@@ -186,6 +186,20 @@ def test_names_that_are_exchanged_within_a_step_are_told_apart(comparing: Compar
         assert distances(one) == [4.0, 4.0]
 
 
+def test_the_noise_of_ops_that_a_loop_made_is_that_of_each_of_them(comparing: Comparing) -> None:
+    grown = [("fetched", f"Mean_{step}:0", step, 0.5) for step in (1, 2, 3)]
+    others = [(*one[:3], one[3] + 0.25 * (one[2] == 2)) for one in grown]
+    # Another op, whose name has no number, is none of them.
+    grown, others = ([*fetched("Mean:0", 7.0, 7.0), *one] for one in (grown, others))
+    hoisted = [*fetched("Mean:0", 7.0, 7.0), *fetched("Mean_1:0", 0.5, 0.5, 0.5)]
+    found = comparing(grown, hoisted, again=others, nudged=others)
+    (_, series) = found["series"]
+    assert distances(series) == [0.0, 0.0, 0.0]
+    for kind in ("noise", "envelope"):
+        assert [point[kind] for point in series["points"]] == [0.0, 0.25, 0.0]
+    assert series["read"] == [3, 3]
+
+
 def test_another_name_with_nearly_the_same_values_is_the_same(comparing: Comparing) -> None:
     found = comparing(fetched("Mean:0", 0.5, 0.25), fetched("div:0", 0.5, 0.2500001))
     (series,) = found["series"]

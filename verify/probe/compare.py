@@ -74,6 +74,11 @@ class Record(object):
         """The steps of the loop that has most of them, where a smaller one may be gone."""
         return [entry for entry in entries if entry.get("loop") == self._main]
 
+    def of_names(self, kind, names):
+        """What several ops made, by step; of one op, its series as it is."""
+        found = [entry for name in names for entry in self.series.get((kind, name), ())]
+        return found if len(names) == 1 else sorted(found, key=lambda entry: entry["step"])
+
     def must_have(self, key):
         """Whether a version without this is another; how long a metric lives is no matter."""
         kind = key[0]
@@ -281,8 +286,9 @@ def bundled(record, keys):
 
 def compared(key, original, ours, rewritten, theirs, again, nudged):
     kind, name = key
-    own_again = [record.series.get(key, ()) for record in again]
-    own_nudged = [record.series.get(key, ()) for record in nudged]
+    names = named(ours)
+    own_again = [record.of_names(kind, names) for record in again]
+    own_nudged = [record.of_names(kind, names) for record in nudged]
     if kind == "weights" and len(ours) != len(theirs):
         main, other = original.of_main_loop(ours), rewritten.of_main_loop(theirs)
         if len(main) == len(other) and main:
@@ -301,14 +307,17 @@ def compared(key, original, ours, rewritten, theirs, again, nudged):
         "kind": kind,
         "name": name,
         "counts": [len(ours), len(theirs)],
-        "read": [len(one.series.get(key, ())) for one in (original, rewritten)],
+        "read": [
+            len(original.of_names(kind, names)),
+            len(rewritten.of_names(kind, named(theirs))),
+        ],
         "at_once": at_once,
         "is_text": all("digest" not in entry for entry in ours + theirs),
         "points": [],
     }
     start = Start(key, original, rewritten, again, nudged)
     # Of a series that was thinned out, where its entries were; other runs of the original have all.
-    whole = original.series.get(key, ()) if kind in MATCHED_IN_ORDER else ()
+    whole = original.of_names(kind, names) if kind in MATCHED_IN_ORDER else ()
     places = {id(entry): place for place, entry in enumerate(whole)}
     for number, (entry, other) in enumerate(zip(ours, theirs)):
         place = places.get(id(entry), number)
@@ -320,6 +329,11 @@ def compared(key, original, ours, rewritten, theirs, again, nudged):
             point.update(start.drifts(entry, other, own_again, own_nudged, place))
         found["points"].append(point)
     return found
+
+
+def named(entries):
+    """The names of a series, which are several where ops that a loop made are taken together."""
+    return list(dict.fromkeys(entry["name"] for entry in entries))
 
 
 def steps_at_once(entries):
