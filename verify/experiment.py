@@ -235,8 +235,9 @@ class Experiment:
         self._growth = growth.of(self._observed, ())
         numerics = replace(numerics, steps=first.steps, whole=not first.was_cut)
         ahead = any(run.summary.get("reads_ahead") for run in self._observed.values())
-        if first.was_cut and ahead and numerics.verdict is Verdict.FAIL:
-            return judging.but_for_what_comes_later(numerics)
+        cut_at = first.summary.get("cut_at")
+        if cut_at is not None and ahead and numerics.verdict is Verdict.FAIL:
+            return judging.but_for_what_comes_later(numerics, cut_at)
         return numerics
 
     def _value_by_value(self, seeds: Sequence[int]) -> Numerics:

@@ -67,26 +67,26 @@ def judge(comparison: Comparison, promise: Promise) -> Numerics:
     )
 
 
-def but_for_what_comes_later(numerics: Numerics) -> Numerics:
-    """Of runs that were cut short while a generator was read ahead: the end is of no account.
+def but_for_what_comes_later(numerics: Numerics, cut_at: int) -> Numerics:
+    """Of runs that were cut short while a generator was read ahead: all from the first cut on.
 
-    What is drawn there follows on what was read ahead, which is more than the steps needed. Where
-    all goes to its end nothing is read in vain.
+    What is drawn there, by a second loop that trains, say, follows on what was read ahead, which is
+    more than the steps needed. Where all goes to its end nothing is read in vain.
     """
     failed = [one for one in numerics.compared if one.verdict is Verdict.FAIL]
     seen = [one for one in failed if one.kind in {Kind.FETCHED, Kind.READ}]
-    earlier = [
-        one
-        for one in seen
-        if any(_ratio(p.distance, p.allowed) > 1.0 and p.step < numerics.steps for p in one.points)
-    ]
-    weights = {Kind.WEIGHTS, Kind.FINAL}
-    if not seen or earlier or any(one.kind in weights for one in failed):
+    first = {Kind.FETCHED: cut_at, Kind.READ: cut_at, Kind.WEIGHTS: cut_at + 1}
+    if not seen or any(
+        _ratio(point.distance, point.allowed) > 1.0 and point.step < first[one.kind]
+        for one in failed
+        if one.kind in first
+        for point in one.points
+    ):
         return numerics
     return replace(
         numerics,
         verdict=Verdict.INCONCLUSIVE,
-        reason=(f"the steps are as promised, but {seen[0].name} differs {READ_AHEAD}"),
+        reason=f"the steps are as promised, but {seen[0].name} differs {READ_AHEAD}",
         divergence=None,
     )
 

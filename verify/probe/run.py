@@ -157,6 +157,7 @@ class Observed(Run):
             steps_of=self.loops.steps_of,
             turns_of=self.loops.turns_of,
             limits=self.loops.limits,
+            cut_at=self.loops.cut_at,
             idle=sorted(self.loops.idle),
             graph_nodes=self.growth.graph_nodes,
             memory_mb=self.growth.memory_mb,
