@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tfrewrite.model import Contract
+from tfrewrite.verify import comparing as measuring
+from tfrewrite.verify.judging import Promise, judge
+from tfrewrite.verify.model import Numerics, Verdict
 from tfrewrite.verify.runs import PROBE
 
 pytestmark = pytest.mark.tensorflow
@@ -29,7 +34,8 @@ for number, (role, values) in enumerate(runs):
     for kind, name, step, value in values:
         recorder.now = lambda kind, step=step: step
         loop = 1 if kind == "weights" else None
-        recorder.value(kind, name, np.array(value, np.float32), loop=loop)
+        dtype = None if isinstance(value, str) else np.float32
+        recorder.value(kind, name, np.array(value, dtype), loop=loop)
     recorder.close()
     if role in folders:
         folders[role].append(folder)
@@ -151,6 +157,49 @@ def test_names_that_differ_by_a_number_are_one_series(comparing: Comparing) -> N
     assert found["only_original"] == found["only_rewritten"] == []
 
 
+def test_a_number_that_an_op_of_the_loop_had_may_be_that_of_a_later_one(
+    comparing: Comparing,
+) -> None:
+    """`run(G(z))` in a loop and after it: made once before the loop, it takes up one number."""
+    before = [("fetched", f"mul_{number}:0", number, number / 2) for number in (1, 2, 3)]
+    before += [("fetched", "mul_4:0", 3, 9.0)]
+    after = [("fetched", "mul_1:0", step, step / 2) for step in (1, 2, 3)]
+    after += [("fetched", "mul_2:0", 3, 9.0)]
+    found = comparing.series(before, after)
+    assert (found["name"], distances(found)) == ("mul:0", [0.0, 0.0, 0.0, 0.0])
+    wrong = [*after[:1], ("fetched", "mul_1:0", 2, 1.5), *after[2:]]
+    assert distances(comparing.series(before, wrong)) == [0.0, 0.5, 0.0, 0.0]
+
+
+def test_a_value_read_at_other_steps_only_is_held_to_its_name(comparing: Comparing) -> None:
+    before = fetched("add_1:0", 1.0, 2.0) + fetched("add_2:0", 5.0, 6.0, 7.0)
+    after = [("fetched", "add_1:0", 2, 1.0), ("fetched", "add_1:0", 3, 2.5)]
+    after += fetched("add_2:0", 5.0, 6.0, 7.0)
+    found = {one["name"]: distances(one) for one in comparing(before, after)["series"]}
+    assert found == {"add_2:0": [0.0, 0.0, 0.0], "add_1:0": [0.0, 0.5]}
+
+
+def test_names_that_are_exchanged_within_a_step_are_told_apart(comparing: Comparing) -> None:
+    before = fetched("mul_1:0", 1.0, 2.0) + fetched("mul_2:0", 5.0, 6.0)
+    after = fetched("mul_2:0", 1.0, 2.0) + fetched("mul_1:0", 5.0, 6.0)
+    for one in comparing(before, after)["series"]:
+        assert distances(one) == [4.0, 4.0]
+
+
+def test_the_noise_of_ops_that_a_loop_made_is_that_of_each_of_them(comparing: Comparing) -> None:
+    grown = [("fetched", f"Mean_{step}:0", step, 0.5) for step in (1, 2, 3)]
+    others = [(*one[:3], one[3] + 0.25 * (one[2] == 2)) for one in grown]
+    # Another op, whose name has no number, is none of them.
+    grown, others = ([*fetched("Mean:0", 7.0, 7.0), *one] for one in (grown, others))
+    hoisted = [*fetched("Mean:0", 7.0, 7.0), *fetched("Mean_1:0", 0.5, 0.5, 0.5)]
+    found = comparing(grown, hoisted, again=others, nudged=others)
+    (_, series) = found["series"]
+    assert distances(series) == [0.0, 0.0, 0.0]
+    for kind in ("noise", "envelope"):
+        assert [point[kind] for point in series["points"]] == [0.0, 0.25, 0.0]
+    assert series["read"] == [3, 3]
+
+
 def test_another_name_with_nearly_the_same_values_is_the_same(comparing: Comparing) -> None:
     found = comparing(fetched("Mean:0", 0.5, 0.25), fetched("div:0", 0.5, 0.2500001))
     (series,) = found["series"]
@@ -212,6 +261,54 @@ def test_other_values_that_are_read_instead_are_not_held_against_each_other(
     found = comparing(original, means)
     assert found["series"] == []
     assert found["only_original"] == found["only_rewritten"] == [["read", "scalar"]]
+
+
+def judged(found: dict[str, Any], contract: Contract, monkeypatch: pytest.MonkeyPatch) -> Numerics:
+    monkeypatch.setattr(measuring, "_measured", lambda *_: found)
+    run: Any = SimpleNamespace(printed="", folder=Path("none"), summary={"ended": "returned"})
+    laboratory: Any = None
+    return judge(measuring.compare(laboratory, run, run, again=[run]), Promise(contract))
+
+
+@pytest.mark.parametrize(
+    ("again", "nudged", "exact", "rounding"),
+    [
+        ("abc", "abc", Verdict.FAIL, Verdict.FAIL),
+        ("abd", "abc", Verdict.PASS, Verdict.PASS),  # a race within the run, as of summaries
+        ("abc", "abd", Verdict.FAIL, Verdict.PASS),  # it shows rounding
+    ],
+)
+def test_a_text_tells_something_if_that_of_the_original_is_always_the_same(
+    comparing: Comparing,
+    monkeypatch: pytest.MonkeyPatch,
+    again: str,
+    nudged: str,
+    exact: Verdict,
+    rounding: Verdict,
+) -> None:
+    text = "Merge/MergeSummary:0"
+    other = fetched("loss:0", 1.0, 2.0)
+    for contract, expected in ((Contract.EXACT, exact), (Contract.ROUNDING, rounding)):
+        more = (
+            {"nudged": [*other, *fetched(text, nudged)]} if contract is not Contract.EXACT else {}
+        )
+        found = comparing(
+            [*other, *fetched(text, "abc")],
+            [*other, *fetched(text, "abe")],
+            again=[*other, *fetched(text, again)],
+            **more,
+        )
+        numerics = judged(found, contract, monkeypatch)
+        assert numerics.verdict is expected
+        assert any(text in note for note in numerics.notes) is (expected is Verdict.PASS)
+
+
+def test_numbers_are_compared_although_they_differ_between_runs(
+    comparing: Comparing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = fetched("loss:0", 1.0, 2.0), fetched("loss:0", 1.0, 9.0)
+    found = comparing(one, two, again=fetched("loss:0", 1.0, 2.0000002))
+    assert judged(found, Contract.EXACT, monkeypatch).verdict is Verdict.FAIL
 
 
 def test_of_a_large_array_all_bytes_count(comparing: Comparing) -> None:

@@ -8,10 +8,11 @@ import pytest
 
 from tfrewrite.model import Contract
 from tfrewrite.verify.comparing import Comparison, Measured, Series
-from tfrewrite.verify.judging import Promise, judge
+from tfrewrite.verify.judging import Promise, but_for_what_comes_later, judge
 from tfrewrite.verify.model import Kind, Numerics, Verdict
 
 ULP = 1e-7
+LATER = Verdict.INCONCLUSIVE
 
 
 def point(
@@ -221,3 +222,22 @@ def test_an_original_that_does_not_repeat_itself_shows_nothing() -> None:
 
 def test_nothing_to_see_is_no_pass() -> None:
     assert verdict(Contract.ROUNDING).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("series", "expected"),
+    [
+        ([fetched(point(39), point(40, 0.5))], LATER),  # drawn after the loop
+        ([fetched(point(39), point(41, 0.5)), printed(point(7, 0.5))], LATER),
+        ([fetched(point(39, 0.1), point(40, 0.5))], Verdict.FAIL),  # a step differs
+        ([fetched(point(40, 0.5)), weights(point(40, 0.5))], Verdict.FAIL),
+        ([fetched(point(40), point(41, 0.5)), weights(point(40), point(41, 0.5))], LATER),
+        ([fetched(point(40)), printed(point(7, 0.5))], Verdict.FAIL),  # not drawn, but said
+    ],
+)
+def test_what_is_drawn_after_a_cut_follows_on_what_was_read_ahead(
+    series: list[Series], expected: Verdict
+) -> None:
+    found = verdict(Contract.EXACT, *series)
+    assert found.verdict is Verdict.FAIL
+    assert but_for_what_comes_later(found, 40).verdict is expected

@@ -24,6 +24,7 @@ KINDS = {
 
 ENDINGS = {"returned": "by itself", "exit": "by sys.exit", "os._exit": "by os._exit"}
 """How a complete run may end, in words."""
+UNSTEADY = "{}: not compared, it is no number and differs between runs of the original"
 NOT_COMPARED = "{}: lines that differ between runs of the original are not compared"
 
 
@@ -78,6 +79,8 @@ class Comparison:
     other_text: str = ""
     """The first line that says something else, in words."""
     notes: tuple[str, ...] = field(default=())
+    unsteady: tuple[str, ...] = ()
+    """What was left out, as it is no number and differs between runs of the original."""
 
     @property
     def is_identical(self) -> bool:
@@ -97,7 +100,8 @@ def compare(
 ) -> Comparison:
     """`again` are more runs of the original, `nudged` those with moved weights."""
     answer = _measured(laboratory, original, rewritten, again, nudged)
-    series = [_series(one) for one in answer["series"]]
+    unsteady = [one["name"] for one in answer["series"] if _is_unsteady(one)]
+    series = [_series(one) for one in answer["series"] if not _is_unsteady(one)]
     texts = _texts(original, rewritten, again, nudged)
     text_series = [one for each in texts for one in each.series]
     other_text = next((one.other for one in texts if one.other), "")
@@ -107,7 +111,24 @@ def compare(
         tuple((kind, name) for kind, name in answer["only_original"]),
         tuple((kind, name) for kind, name in answer["only_rewritten"]),
         other_text,
-        tuple(note for one in texts for note in one.notes) + _passing(answer["passing"]),
+        tuple(note for one in texts for note in one.notes)
+        + _passing(answer["passing"])
+        + tuple(map(UNSTEADY.format, unsteady)),
+        tuple(unsteady),
+    )
+
+
+def _is_unsteady(found: Mapping[str, Any]) -> bool:
+    """A text, such as a summary of weights that the same run updates, that tells nothing.
+
+    How far two texts are apart is not known: that they differ shows something only if those of the
+    original do not, with its weights moved or not.
+    """
+    points = found["points"]
+    return (
+        found["is_text"]
+        and not all(one["identical"] for one in points)
+        and any(one["noise"] is None or one["envelope"] is None for one in points)
     )
 
 
@@ -139,9 +160,17 @@ def read_early(late: Comparison, early: Comparison) -> Comparison:
         early,
         series=(
             *(one for one in late.series if one.kind in kinds),
-            *(_with_noise_of(one, late) for one in early.series if one.kind not in kinds),
+            *(
+                _with_noise_of(one, late)
+                for one in early.series
+                if one.kind not in kinds and one.name not in late.unsteady
+            ),
         ),
-        notes=(*early.notes, *(f"{name}: of before the update of the same step" for name in moved)),
+        notes=(
+            *early.notes,
+            *map(UNSTEADY.format, late.unsteady),
+            *(f"{name}: of before the update of the same step" for name in moved),
+        ),
     )
 
 

@@ -233,7 +233,12 @@ class Experiment:
         else:
             numerics = self._value_by_value(seeds)
         self._growth = growth.of(self._observed, ())
-        return replace(numerics, steps=first.steps, whole=not first.was_cut)
+        numerics = replace(numerics, steps=first.steps, whole=not first.was_cut)
+        ahead = any(run.summary.get("reads_ahead") for run in self._observed.values())
+        cut_at = first.summary.get("cut_at")
+        if cut_at is not None and ahead and numerics.verdict is Verdict.FAIL:
+            return judging.but_for_what_comes_later(numerics, cut_at)
+        return numerics
 
     def _value_by_value(self, seeds: Sequence[int]) -> Numerics:
         found: list[Numerics] = []
@@ -414,4 +419,6 @@ def _advice(verdict: Verdict, numerics: Numerics | None) -> str:
         return ""
     if not any(one.points for one in numerics.compared):
         return "let it print its results, or write them to a file"
+    if judging.READ_AHEAD in numerics.reason:
+        return "let it run to its end with --steps all, with fewer epochs if it takes too long"
     return "see what differs; what changes from run to run needs a seed that the script sets"

@@ -36,6 +36,7 @@ NEARLY = 0.5
 """Of a number that is drawn anew this is not to be expected."""
 FEWEST_VALUES = 3
 LARGEST_DENOMINATOR = 2_000
+READ_AHEAD = "after the loops were cut short, when a generator had been read ahead of the steps"
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,30 @@ def judge(comparison: Comparison, promise: Promise) -> Numerics:
         divergence=broken,
         compared=compared,
         notes=tuple(notes),
+    )
+
+
+def but_for_what_comes_later(numerics: Numerics, cut_at: int) -> Numerics:
+    """Of runs that were cut short while a generator was read ahead: all from the first cut on.
+
+    What is drawn there, by a second loop that trains, say, follows on what was read ahead, which is
+    more than the steps needed. Where all goes to its end nothing is read in vain.
+    """
+    failed = [one for one in numerics.compared if one.verdict is Verdict.FAIL]
+    seen = [one for one in failed if one.kind in {Kind.FETCHED, Kind.READ}]
+    first = {Kind.FETCHED: cut_at, Kind.READ: cut_at, Kind.WEIGHTS: cut_at + 1}
+    if not seen or any(
+        _ratio(point.distance, point.allowed) > 1.0 and point.step < first[one.kind]
+        for one in failed
+        if one.kind in first
+        for point in one.points
+    ):
+        return numerics
+    return replace(
+        numerics,
+        verdict=Verdict.INCONCLUSIVE,
+        reason=f"the steps are as promised, but {seen[0].name} differs {READ_AHEAD}",
+        divergence=None,
     )
 
 

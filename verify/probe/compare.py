@@ -74,6 +74,11 @@ class Record(object):
         """The steps of the loop that has most of them, where a smaller one may be gone."""
         return [entry for entry in entries if entry.get("loop") == self._main]
 
+    def of_names(self, kind, names):
+        """What several ops made, by step; of one op, its series as it is."""
+        found = [entry for name in names for entry in self.series.get((kind, name), ())]
+        return found if len(names) == 1 else sorted(found, key=lambda entry: entry["step"])
+
     def must_have(self, key):
         """Whether a version without this is another; how long a metric lives is no matter."""
         kind = key[0]
@@ -113,17 +118,49 @@ def way(first, now):
 
 def matched(original, rewritten):
     """Series of both that stand for the same: by name, by name without numbers, and in order."""
-    pairs = []
-    left, right = [], []
+    pairs, left, elsewhere = [], [], []
     for key, entries in original.series.items():
         other = rewritten.series.get(key)
-        if other is not None and (key[0] not in MATCHED_IN_ORDER or len(other) == len(entries)):
-            pairs.append((key, entries, other))
-        else:
+        in_order = key[0] in MATCHED_IN_ORDER
+        if other is None or (in_order and len(other) != len(entries)):
             left.append(key)
+        elif in_order and steps_of(other) != steps_of(entries):
+            elsewhere.append((key, entries, other))
+        else:
+            pairs.append((key, entries, other))
     taken = {key for key, _, _ in pairs}
     right = [key for key in rewritten.series if key not in taken]
+    numbers_that_moved(original, rewritten, pairs, left, right, elsewhere)
     return merged(original, rewritten, pairs, left, right)
+
+
+def numbers_that_moved(original, rewritten, pairs, left, right, elsewhere):
+    """An op that is made once takes up one number: what comes later has those of other ops.
+
+    So a name that is read at other steps stands for another value, if all of its family taken
+    together is read at the same steps; where it is not, the name is all that there is to go by.
+    """
+    ours = bundled(original, left + [key for key, _, _ in elsewhere])
+    theirs = bundled(rewritten, right)
+    for family in sorted({numberless(key) for key, _, _ in elsewhere}):
+        names, entries = ours[family]
+        others, values = theirs[family]
+        if steps_of(entries) == steps_of(values):
+            pairs.append((family, entries, values))
+            left[:] = [key for key in left if key not in names]
+            right[:] = [key for key in right if key not in others]
+            elsewhere = [one for one in elsewhere if one[0] not in names]
+    pairs.extend(elsewhere)
+    for key, _, _ in elsewhere:
+        right.remove(key)
+
+
+def steps_of(entries):
+    return [entry["step"] for entry in entries]
+
+
+def numberless(key):
+    return key[0], NUMBERED.sub("", key[1])
 
 
 def merged(original, rewritten, pairs, left, right):
@@ -239,7 +276,7 @@ def near(record, entry, other_record, other):
 def bundled(record, keys):
     bundles = {}
     for kind, name in keys:
-        names, entries = bundles.setdefault((kind, NUMBERED.sub("", name)), ([], []))
+        names, entries = bundles.setdefault(numberless((kind, name)), ([], []))
         names.append((kind, name))
         entries.extend(record.series[kind, name])
     for _, entries in bundles.values():
@@ -249,8 +286,9 @@ def bundled(record, keys):
 
 def compared(key, original, ours, rewritten, theirs, again, nudged):
     kind, name = key
-    own_again = [record.series.get(key, ()) for record in again]
-    own_nudged = [record.series.get(key, ()) for record in nudged]
+    names = named(ours)
+    own_again = [record.of_names(kind, names) for record in again]
+    own_nudged = [record.of_names(kind, names) for record in nudged]
     if kind == "weights" and len(ours) != len(theirs):
         main, other = original.of_main_loop(ours), rewritten.of_main_loop(theirs)
         if len(main) == len(other) and main:
@@ -269,13 +307,17 @@ def compared(key, original, ours, rewritten, theirs, again, nudged):
         "kind": kind,
         "name": name,
         "counts": [len(ours), len(theirs)],
-        "read": [len(one.series.get(key, ())) for one in (original, rewritten)],
+        "read": [
+            len(original.of_names(kind, names)),
+            len(rewritten.of_names(kind, named(theirs))),
+        ],
         "at_once": at_once,
+        "is_text": all("digest" not in entry for entry in ours + theirs),
         "points": [],
     }
     start = Start(key, original, rewritten, again, nudged)
     # Of a series that was thinned out, where its entries were; other runs of the original have all.
-    whole = original.series.get(key, ()) if kind in MATCHED_IN_ORDER else ()
+    whole = original.of_names(kind, names) if kind in MATCHED_IN_ORDER else ()
     places = {id(entry): place for place, entry in enumerate(whole)}
     for number, (entry, other) in enumerate(zip(ours, theirs)):
         place = places.get(id(entry), number)
@@ -287,6 +329,11 @@ def compared(key, original, ours, rewritten, theirs, again, nudged):
             point.update(start.drifts(entry, other, own_again, own_nudged, place))
         found["points"].append(point)
     return found
+
+
+def named(entries):
+    """The names of a series, which are several where ops that a loop made are taken together."""
+    return list(dict.fromkeys(entry["name"] for entry in entries))
 
 
 def steps_at_once(entries):

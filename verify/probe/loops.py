@@ -152,6 +152,7 @@ class CountedLoops(Loops):
         self.limits = {}
         self.idle = set()
         self.step = 0
+        self.cut_at = None
         self.worked = False
         self.weights_changed = lambda: False
         self.on_step = lambda loop: None
@@ -183,6 +184,8 @@ class CountedLoops(Loops):
             return True
         if idles:
             self.idle.add(entry.loop)
+        else:
+            self._cut()
         self.limits.setdefault(entry.loop, self.turns_of[entry.loop])
         return False
 
@@ -215,8 +218,13 @@ class CountedLoops(Loops):
             self._count(loop, batches)
         if not self._is_spent(loop):
             return True
+        self._cut()
         self.limits.setdefault(loop, self.turns_of[loop])
         return False
+
+    def _cut(self):
+        if self.cut_at is None:
+            self.cut_at = self.step
 
     def _count(self, loop, steps=1):
         self.step += steps

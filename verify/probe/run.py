@@ -71,7 +71,7 @@ class Observed(Run):
 
     def __init__(self, asked, tree, began):
         Run.__init__(self, asked, tree, began)
-        from . import recording, weights, written_files
+        from . import pipelines, recording, weights, written_files
 
         self.recorder = recording.Recorder(self.folder)
         self.loops = loops.CountedLoops(
@@ -82,6 +82,7 @@ class Observed(Run):
         self.nudges = weights.Nudges(self.weights, nudge) if nudge is not None else None
         self.growth = growth.Growth(self.weights)
         self.files = written_files.WrittenFiles(tree)
+        self.generators = pipelines.Generators()
         self.loops.weights_changed = self.weights.changed
         self.loops.on_step = self._stepped
         self.loops.on_turn = self._turned
@@ -117,6 +118,7 @@ class Observed(Run):
             parts.ops, parts.execution, parts.def_function
         )
         self.growth.install(parts.def_function)
+        self.generators.install(parts.datasets)
 
     def keras_imported(self):
         from . import keras_fit
@@ -155,10 +157,12 @@ class Observed(Run):
             steps_of=self.loops.steps_of,
             turns_of=self.loops.turns_of,
             limits=self.loops.limits,
+            cut_at=self.loops.cut_at,
             idle=sorted(self.loops.idle),
             graph_nodes=self.growth.graph_nodes,
             memory_mb=self.growth.memory_mb,
             retraces=self.growth.retraces(),
+            reads_ahead=self.generators.unfinished > 0,
             executed=_executed(self.tree),
         )
         return found

@@ -20,6 +20,7 @@ class Parts(object):
         self.resource_variables = _part("ops.resource_variable_ops")
         self.gen_random = _part("ops.gen_random_ops")
         self.gen_stateless = _part("ops.gen_stateless_random_ops")
+        self.datasets = _part("data.ops.dataset_ops")
         self.execution = _part("pywrap_tfe") or _part("pywrap_tensorflow", None)
 
     def set_seed(self, seed):
