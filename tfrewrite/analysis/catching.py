@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.source import Block
 
 if TYPE_CHECKING:
+    from tfrewrite.analysis.classes import Classes
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.names import Names
+    from tfrewrite.analysis.source import Source
 
 _ENDING = frozenset({"builtins.KeyboardInterrupt", "tensorflow.errors.OutOfRangeError"})
 _STARTING = frozenset({"tensorflow.app.run", "absl.app.run"})
