@@ -94,7 +94,8 @@ class HoistGraphBuilding(Rule):
     Values that are kept, printed or handed on (`used-otherwise`). What is only made if a setting
     asks for it (`conditional`; `step % 10 == 0` is no setting), where its exception would be caught
     (`may-be-caught`), or under a `with` inside the loop (`scope-in-loop`). A file that looks at the
-    graph's ops, or shows the names of such as are made later (`graph-read`).
+    graph's ops, or shows the names of such as are made later: those of summaries and of variables
+    that are saved get other numbers, where they are called like an op of the loop (`graph-read`).
 
     A variable that gets another value in each turn is TFR108's, and an element of an iterator that
     is fetched as it is TFR104's.
