@@ -99,10 +99,11 @@ def prove(original: Path, python: Path, report: Path) -> int:
 
 def verification(original: Path, python: Path) -> Verification:
     from tfrewrite.options import Options  # noqa: PLC0415
+    from tfrewrite.verify.timing import RUNS  # noqa: PLC0415
     from tfrewrite.verifying import VerifyOptions, VerifySession  # noqa: PLC0415
 
-    options = VerifyOptions(
-        [original], python=python, steps=str(STEPS), rules=Options([str(original)])
-    )
+    rules = Options([str(original)])
+    # No more than these, however unsteady the machine: a demo is over within two minutes.
+    options = VerifyOptions([original], python=python, steps=str(STEPS), runs=RUNS, rules=rules)
     (one,) = VerifySession(options).verifications()
     return one
