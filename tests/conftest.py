@@ -6,8 +6,19 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("rulebench")
+
+# How long an example takes depends on what else the machine does. On CI the examples are the same
+# each time, so that a change is not refused for what it did not touch; elsewhere they are new ones.
+settings.register_profile(
+    "tfrewrite",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+)
+settings.load_profile("tfrewrite")
 
 ENVIRONMENTS = Path(__file__).resolve().parent.parent / ".envs"
 

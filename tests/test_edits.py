@@ -7,7 +7,7 @@ import re
 from textwrap import dedent
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tfrewrite.edits import (
@@ -262,7 +262,6 @@ def programs(draw: st.DrawFn) -> str:
     return text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
 
 
-@settings(deadline=None)
 @given(programs())
 def test_all_but_the_replaced_expressions_keeps_its_bytes(text: str) -> None:
     spans = [_span(node) for node in _names(text)]
@@ -270,7 +269,6 @@ def test_all_but_the_replaced_expressions_keeps_its_bytes(text: str) -> None:
     assert edited(text, *edits) == text.replace("old", "new")
 
 
-@settings(deadline=None)
 @given(programs(), st.data())
 def test_removal_keeps_all_comments_and_all_other_statements(
     text: str, data: st.DataObject

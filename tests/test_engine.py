@@ -271,7 +271,7 @@ PIECES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(PIECES, st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_results_parse_and_are_at_rest(pieces: list[str], newline: str, ended: bool) -> None:  # noqa: FBT001
     text = "\n".join(pieces) + ("\n" if ended else "")
@@ -286,7 +286,6 @@ def test_results_parse_and_are_at_rest(pieces: list[str], newline: str, ended: b
     assert ReportBug in TOYS
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_no_bytes_are_a_crash(data: bytes) -> None:
     assert "this is a bug" not in handled(b"old" + data).error

@@ -197,7 +197,7 @@ def _patched(tool: list[str], folder: Path, patch: bytes) -> None:
 
 @pytest.mark.parametrize("tool", [["git", "apply"], ["patch", "-p1"]], ids=["git", "patch"])
 @pytest.mark.parametrize("style", ["plain", "crlf", "bom", "latin"])
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(pieces=PIECES, ended=st.booleans(), name=st.sampled_from(["x.py", "m/a b.py", "é.py"]))
 def test_the_diff_can_be_applied(
     tmp_path_factory: pytest.TempPathFactory,

@@ -13,7 +13,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tfrewrite.textfile import TextFileError, decode, read, write
@@ -42,7 +42,6 @@ def test_encodings_are_those_that_python_reads(
     assert file.encoded(file.text) == data
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_characters="\0", codec="utf-8")), st.booleans())
 def test_what_is_read_is_written_back(text: str, marked: bool) -> None:  # noqa: FBT001
     data = (b"\xef\xbb\xbf" if marked else b"") + text.encode()

@@ -145,7 +145,7 @@ def test_intervals_of_any_width_have_ticks(span: float) -> None:
 
 
 @given(st.lists(ANY, max_size=12), st.lists(ANY, max_size=12), ANY, st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_curve_can_be_drawn(
     first: list[float],
     second: list[float],
@@ -158,14 +158,14 @@ def test_any_curve_can_be_drawn(
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**9), ANY, ANY), max_size=12))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_divergence_can_be_drawn(values: list[tuple[int, float, float]]) -> None:
     points = [Point(step, distance, allowed, identical=False) for step, distance, allowed in values]
     check(charts.divergence("a", "t", points))
 
 
 @given(st.lists(st.tuples(ANY, ANY, ANY), max_size=4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_interval_can_be_drawn(values: list[tuple[float, float, float]]) -> None:
     check(charts.intervals("a", "t", [("control", Ratio(*each)) for each in values]))
 
