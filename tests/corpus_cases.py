@@ -34,6 +34,8 @@ class Case:
     steps: int
     request: tuple[str, ...] = ()
     """Rules that are asked for by their code, beside those that are made by default."""
+    fails: str = ""
+    """The exception with which the original ends, where it does not work at all."""
     longer: tuple[str, str] | None = None
     """For timing: a piece of the script, and what takes its place so that there are more steps."""
 

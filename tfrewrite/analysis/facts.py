@@ -21,6 +21,7 @@ from tfrewrite.analysis.data_values import DataValues
 from tfrewrite.analysis.dynamics import Dynamics
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
+from tfrewrite.analysis.fed_tensors import FedTensors
 from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.fixed_fetches import FixedFetches
 from tfrewrite.analysis.flow import Flow
@@ -305,6 +306,11 @@ class Facts:
     def fed_batches(self) -> FedBatches:
         """What loops make and feed in each turn."""
         return FedBatches(self)
+
+    @cached_property
+    def fed_tensors(self) -> FedTensors:
+        """Tensors that runs are fed with."""
+        return FedTensors(self)
 
     @cached_property
     def batches_ahead(self) -> BatchesAhead:

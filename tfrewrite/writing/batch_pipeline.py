@@ -13,6 +13,14 @@ from tfrewrite.edits import (
     ReplaceExpression,
     ReplaceStatement,
 )
+from tfrewrite.writing.default_placeholders import (
+    prefix_of,
+    structure,
+    tensorflow_of,
+    with_defaults,
+)
+from tfrewrite.writing.feedless import without_feed
+from tfrewrite.writing.hoisted import indentation_of, text_of
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
@@ -32,21 +40,15 @@ class BatchPipeline:
         self._placeholders = placeholders
         self._place = place
         self._taken = taken
-        func = placeholders[0].call.func
-        assert isinstance(func, ast.Attribute)
-        self._tf = facts.source.segment(func.value)
-        owner = placeholders[0].target
-        self._prefix = (
-            f"{facts.source.segment(owner.value)}." if isinstance(owner, ast.Attribute) else ""
-        )
-        self._unit = _indentation(facts, batch.loop)
-        self._iterator = self._fresh("batch_iterator")
+        self._tf = tensorflow_of(facts, placeholders[0])
+        self._unit = indentation_of(facts, batch.loop)
+        self._iterator = prefix_of(facts, placeholders[0]) + self._fresh("batch_iterator")
         self._batches = self._fresh("batches")
         self._start = self._fresh("start_batches")
 
     def edits(self) -> tuple[Edit, ...]:
         return (
-            *self._at_placeholders(),
+            *with_defaults(self._facts, self._placeholders, self._iterator, self._taken),
             *self._before_loops(),
             *self._in_loop(),
         )
@@ -56,52 +58,23 @@ class BatchPipeline:
         self._taken.add(name)
         return name
 
-    # Where the placeholders are made
-
-    def _at_placeholders(self) -> list[Edit]:
-        """The iterator, and placeholders that take its elements where nothing is fed.
-
-        The graph optimiser takes the shape of what is fed for unknown, whatever the placeholder
-        says. It must not know more of an element, or it would round in other ways; so the shapes
-        are set afterwards, where only Python sees them.
-        """
-        names = [self._fresh(f"next_{_word(one)}") for one in self._placeholders]
-        dtypes = [self._text(one.dtype) for one in self._placeholders]
-        first = min(self._placeholders, key=lambda one: self._facts.source.span(one.statement))
-        iterator = f"{self._prefix}{self._iterator}"
-        lines = (
-            f"{iterator} = {self._tf}.data.Iterator.from_structure({_structure(dtypes)})\n"
-            f"{', '.join(names)} = {iterator}.get_next()"
-        )
-        edits: list[Edit] = [InsertBefore(self._facts.source.span(first.statement), lines)]
-        for one, name in zip(self._placeholders, names, strict=True):
-            given = [name, "None"]
-            if one.name is not None:
-                given.append(f"name={self._text(one.name)}")
-            target = self._text(one.target)
-            text = f"{target} = {self._tf}.placeholder_with_default({', '.join(given)})"
-            if one.shape is not None and ast.unparse(one.shape) != "None":
-                text += f"\n{target}.set_shape({self._text(one.shape)})"
-            edits.append(ReplaceStatement(self._facts.source.span(one.statement), text))
-        return edits
-
     # Before the loops
 
     def _pipeline(self) -> str:
         body = [self._statement(one) for one in self._batch.making]
-        values = [self._text(entry.value) for entry in self._batch.entries]
+        values = [text_of(self._facts, entry.value) for entry in self._batch.entries]
         loop = self._batch.loop
         assert isinstance(loop, ast.For)
-        header = f"for {self._text(loop.target)} in {self._text(loop.iter)}:"
+        header = f"for {text_of(self._facts, loop.target)} in {text_of(self._facts, loop.iter)}:"
         inner = "\n".join([*body, f"yield {', '.join(values)}"])
-        keys = [self._text(entry.key) for entry in self._batch.entries]
-        dtypes = _structure([f"{key}.dtype" for key in keys])
-        shapes = _structure([f"{key}.shape" for key in keys])
+        keys = [text_of(self._facts, entry.key) for entry in self._batch.entries]
+        dtypes = structure([f"{key}.dtype" for key in keys])
+        shapes = structure([f"{key}.shape" for key in keys])
         return (
             f"def {self._batches}():\n"
             f"    {header}\n"
             f"{textwrap.indent(inner, '        ')}\n"
-            f"{self._start} = {self._prefix}{self._iterator}.make_initializer(\n"
+            f"{self._start} = {self._iterator}.make_initializer(\n"
             f"{self._unit}{self._tf}.data.Dataset.from_generator(\n"
             f"{self._unit * 2}{self._batches}, {dtypes}, {shapes}\n"
             f"{self._unit}).prefetch(1)\n"
@@ -120,7 +93,7 @@ class BatchPipeline:
     def _session(self) -> str:
         func = self._batch.run.call.func
         if self._batch.run.direct and isinstance(func, ast.Attribute):
-            return self._text(func.value)
+            return text_of(self._facts, func.value)
         return ""
 
     # In the loop
@@ -141,7 +114,11 @@ class BatchPipeline:
             return edits
         if batch.filed is not None:
             edits.append(RemoveStatement(self._facts.source.span(batch.filed), place, moved=True))
-        edits.append(ReplaceExpression(self._facts.source.span(batch.run.call), self._call()))
+        edits.append(
+            ReplaceExpression(
+                self._facts.source.span(batch.run.call), without_feed(self._facts, batch.run)
+            )
+        )
         return edits
 
     def _fetching(self) -> list[Edit]:
@@ -155,38 +132,29 @@ class BatchPipeline:
             place = self._facts.source.span(self._place)
             edits.append(RemoveStatement(self._facts.source.span(batch.filed), place, moved=True))
         fetches = batch.run.fetches
-        keys = [self._text(entry.key) for entry in batch.fetched]
-        names = [self._text(entry.value) for entry in batch.fetched]
-        func = self._text(batch.run.call.func)
+        keys = [text_of(self._facts, entry.key) for entry in batch.fetched]
+        names = [text_of(self._facts, entry.value) for entry in batch.fetched]
+        func = text_of(self._facts, batch.run.call.func)
         targets = ""
         if isinstance(batch.statement, ast.Assign):
-            targets = self._text(batch.statement.targets[0])
+            targets = text_of(self._facts, batch.statement.targets[0])
             if isinstance(batch.statement.targets[0], ast.Tuple):
                 targets = targets.strip("()").rstrip(", ")
                 assert isinstance(fetches, (ast.List, ast.Tuple))
-                keys = [*(self._text(one) for one in fetches.elts), *keys]
+                keys = [*(text_of(self._facts, one) for one in fetches.elts), *keys]
             else:
-                keys = [self._text(fetches), *keys]
+                keys = [text_of(self._facts, fetches), *keys]
             left = ", ".join([targets, *names])
             text = f"{left} = {func}([{', '.join(keys)}]{feed})"
         else:
             left = ", ".join(names) + ("," if len(names) == 1 else "")
-            text = f"{left} = {func}([{', '.join([self._text(fetches), *keys])}]{feed})[1:]"
+            text = (
+                f"{left} = {func}([{', '.join([text_of(self._facts, fetches), *keys])}]{feed})[1:]"
+            )
         return [*edits, ReplaceStatement(self._facts.source.span(batch.statement), text)]
 
     def _entry(self, entry: Entry) -> str:
-        return f"{self._text(entry.key)}: {self._text(entry.value)}"
-
-    def _call(self) -> str:
-        """The call without its feed."""
-        run = self._batch.run
-        given = [self._text(one) for one in run.call.args if one is not run.feed]
-        given += [
-            f"{keyword.arg}={self._text(keyword.value)}"
-            for keyword in run.call.keywords
-            if keyword.value is not run.feed
-        ]
-        return f"{self._text(run.call.func)}({', '.join(given)})"
+        return f"{text_of(self._facts, entry.key)}: {text_of(self._facts, entry.value)}"
 
     def _statement(self, statement: ast.stmt) -> str:
         span = self._facts.source.span(statement)
@@ -195,27 +163,3 @@ class BatchPipeline:
             if span.line == span.end_line
             else (ast.unparse(statement))
         )
-
-    def _text(self, node: ast.expr) -> str:
-        span = self._facts.source.span(node)
-        if span.line == span.end_line:
-            return self._facts.source.segment(node)
-        return ast.unparse(node)
-
-
-def _indentation(facts: Facts, loop: ast.stmt) -> str:
-    """By how much the body of a loop is indented."""
-    assert isinstance(loop, ast.For)
-    outer = facts.source.line(loop.lineno)[: facts.source.span(loop).column]
-    inner = facts.source.line(loop.body[0].lineno)[: facts.source.span(loop.body[0]).column]
-    return inner.removeprefix(outer) if inner.isspace() else "    "
-
-
-def _structure(parts: list[str]) -> str:
-    """A tuple, or the one thing itself."""
-    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
-
-
-def _word(placeholder: Placeholder) -> str:
-    target = placeholder.target
-    return (target.id if isinstance(target, ast.Name) else target.attr).strip("_").lower()

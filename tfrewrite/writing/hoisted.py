@@ -45,6 +45,13 @@ def text_of(facts: Facts, node: ast.expr) -> str:
     return facts.source.segment(node) if span.line == span.end_line else ast.unparse(node)
 
 
+def indentation_of(facts: Facts, loop: ast.For | ast.AsyncFor | ast.While) -> str:
+    """By how much the body of a loop is indented."""
+    outer = facts.source.line(loop.lineno)[: facts.source.span(loop).column]
+    inner = facts.source.line(loop.body[0].lineno)[: facts.source.span(loop.body[0]).column]
+    return inner.removeprefix(outer) if inner.isspace() else "    "
+
+
 def _moves_whole(facts: Facts, built: Built, statement: ast.stmt, place: ast.stmt) -> bool:
     """Whether the names that a value is bound to can be bound before the loop instead."""
     if not isinstance(statement, ast.Assign) or statement.value is not built.expr:
