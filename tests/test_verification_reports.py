@@ -58,6 +58,8 @@ def test_text_of_a_pass() -> None:
     assert re.search(r"control +1\.001 .* original against original\n", report)
     assert "growth    original   +910.0% step time in 1,000 steps, graph nodes 120 to 946" in report
     assert "rewritten  +0.1% step time in 1,000 steps, graph nodes 122, constant, 0 ret" in report
+    assert "traffic   original   4 runs a step, 1.25 MB fed, 21% of a step outside" in report
+    assert "rewritten  1 run a step, 0 bytes fed, 4% of a step outside of runs\n" in report
     assert "ran on    Python 3.7.17, TensorFlow 1.15.5, numpy 1.18.5, CPU, 2 cores" in report
     assert "note      TF_DETERMINISTIC_OPS could not be applied" in report
     assert "diverged" not in report
@@ -127,6 +129,8 @@ def test_json_has_all_there_is() -> None:
     assert [run["steps_s"] for run in speed["runs"]] == [list(run.steps_s) for run in measured]
     assert one["growth"]["original"]["retraces"] == 58
     assert len(one["growth"]["rewritten"]["graph_nodes"]) == 60
+    assert one["growth"]["original"]["traffic"]["runs_a_step"] == 4
+    assert one["growth"]["rewritten"]["traffic"]["outside_of_runs"] == 0.04
     assert one["environment"]["tensorflow"] == "1.15.5"
     assert one["elapsed_s"] == 41.7
 

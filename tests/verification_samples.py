@@ -21,6 +21,7 @@ from tfrewrite.verify.model import (
     SpeedVerdict,
     Subject,
     TimedRun,
+    Traffic,
     Verdict,
     Verification,
     Version,
@@ -115,6 +116,7 @@ def growth() -> tuple[Growth, ...]:
             tuple(402 + 0.9 * step for step in steps),
             58,
             471.2,
+            Traffic(4, 1_254_400, 0.213),
         ),
         Growth(
             Version.REWRITTEN,
@@ -123,6 +125,7 @@ def growth() -> tuple[Growth, ...]:
             tuple(403 + step / 90 for step in steps),
             0,
             412.0,
+            Traffic(1, 0, 0.04),
         ),
     )
 

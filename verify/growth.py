@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from tfrewrite.verify import timing
-from tfrewrite.verify.model import Environment, Growth, TimedRun, Version
+from tfrewrite.verify.model import Environment, Growth, TimedRun, Traffic, Version
 from tfrewrite.verify.runs import Conditions, Observation
 
 
@@ -29,7 +29,16 @@ def _growth(version: Version, run: Observation, runs: Sequence[TimedRun]) -> Gro
         memory_mb=tuple(summary.get("memory_mb", ())),
         retraces=int(summary.get("retraces", 0)),
         peak_memory_mb=median(peaks),
+        traffic=_traffic(summary.get("traffic", ())),
     )
+
+
+def _traffic(a_step: Sequence[float]) -> Traffic | None:
+    if not a_step or not a_step[0]:
+        return None
+    runs, fed_bytes, inside_s, outside_s = a_step
+    whole_s = inside_s + outside_s
+    return Traffic(int(runs), int(fed_bytes), outside_s / whole_s if whole_s > 0 else 0.0)
 
 
 def timed_run(run: Observation, version: Version, order: int) -> TimedRun:

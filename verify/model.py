@@ -188,6 +188,16 @@ class Speed:
 
 
 @dataclass(frozen=True)
+class Traffic:
+    """What a step of a script with sessions exchanges with its graph."""
+
+    runs: int
+    fed_bytes: int
+    outside: float
+    """The part of a step that passes outside of runs."""
+
+
+@dataclass(frozen=True)
 class Growth:
     """What one version accumulates over its steps; one entry a step."""
 
@@ -199,6 +209,8 @@ class Growth:
     retraces: int
     """How often a `tf.function` was traced again after its first time."""
     peak_memory_mb: float
+    traffic: Traffic | None = None
+    """None where no session runs in the steps."""
 
 
 @dataclass(frozen=True)

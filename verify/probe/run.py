@@ -71,7 +71,7 @@ class Observed(Run):
 
     def __init__(self, asked, tree, began):
         Run.__init__(self, asked, tree, began)
-        from . import pipelines, recording, weights, written_files
+        from . import pipelines, recording, traffic, weights, written_files
 
         self.recorder = recording.Recorder(self.folder)
         self.loops = loops.CountedLoops(
@@ -81,6 +81,7 @@ class Observed(Run):
         nudge = asked.get("nudge")
         self.nudges = weights.Nudges(self.weights, nudge) if nudge is not None else None
         self.growth = growth.Growth(self.weights)
+        self.traffic = traffic.Traffic()
         self.files = written_files.WrittenFiles(tree)
         self.generators = pipelines.Generators()
         self.loops.weights_changed = self.weights.changed
@@ -101,7 +102,7 @@ class Observed(Run):
 
         weights, nudges = self.weights, self.nudges
         sessions.SessionObserver(
-            self.recorder, weights, self.loops, nudges, self.asked.get("early")
+            self.recorder, weights, self.loops, self.traffic, nudges, self.asked.get("early")
         ).install(parts.session)
         base = parts.resource_variables.BaseResourceVariable
         real = base.__init__
@@ -130,11 +131,13 @@ class Observed(Run):
             self.nudges.begin()
 
     def _stepped(self, loop):
+        self.traffic.end_step()
         self.weights.record("weights", loop)
         if self.nudges is not None:
             self.nudges.step()
         self.growth.note()
         self.recorder.flush()
+        self.traffic.begin_step()
 
     def forget(self):
         self.recorder.forget()
@@ -162,6 +165,7 @@ class Observed(Run):
             graph_nodes=self.growth.graph_nodes,
             memory_mb=self.growth.memory_mb,
             retraces=self.growth.retraces(),
+            traffic=self.traffic.a_step(),
             reads_ahead=self.generators.unfinished > 0,
             executed=_executed(self.tree),
         )

@@ -11,8 +11,9 @@ class SessionObserver(object):
     an update are marked as such.
     """
 
-    def __init__(self, recorder, weights, loops, nudges=None, early=None):
+    def __init__(self, recorder, weights, loops, traffic, nudges=None, early=None):
         self._recorder = recorder
+        self._traffic = traffic
         self._weights = weights
         self._loops = loops
         self._nudges = nudges
@@ -73,14 +74,14 @@ class SessionObserver(object):
     def _observed(self, session, fetches, feed, real):
         if self._is_inside():
             return real()
-        with _Inside(self._inside):
+        with _Inside(self._inside), self._traffic.around():
             self._weights.used(session)
             if self._nudges is not None:
                 self._nudges.before_run(session)
             updates = self._early is not None and self._changes_weights(session.graph, fetches)
             if updates:
                 self._read_early(session, feed)
-            value = real()
+            value = self._traffic.through(feed, real)
             self._loops.worked = True
             if self._early:
                 value = self._with_early_values(fetches, value, feed, updates)

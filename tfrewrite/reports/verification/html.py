@@ -312,6 +312,8 @@ def _growth(one: Verification) -> Iterator[tuple[str, ...]]:
 
     for say in ("step time in 1,000 steps", "graph nodes", "retraces", "peak memory"):
         yield say, *each(say)
+    if any(growth.traffic for growth in both if growth):
+        yield "sessions", *(words.traffic(growth.traffic) if growth else "" for growth in both)
 
 
 def _grown(growth: Growth, say: str) -> str:

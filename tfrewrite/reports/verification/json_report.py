@@ -19,6 +19,7 @@ from tfrewrite.verify.model import (
     Ratio,
     Speed,
     TimedRun,
+    Traffic,
     Verdict,
     Verification,
 )
@@ -181,6 +182,15 @@ def _growth(growth: Growth) -> dict[str, Any]:
         "memory_mb": growth.memory_mb,
         "retraces": growth.retraces,
         "peak_memory_mb": growth.peak_memory_mb,
+        "traffic": _traffic(growth.traffic) if growth.traffic else None,
+    }
+
+
+def _traffic(traffic: Traffic) -> dict[str, Any]:
+    return {
+        "runs_a_step": traffic.runs,
+        "fed_bytes_a_step": traffic.fed_bytes,
+        "outside_of_runs": traffic.outside,
     }
 
 

@@ -150,6 +150,9 @@ def _growth(one: Verification) -> Iterator[str]:
                 for version, grown in found
             ),
         )
+    exchanged = [(v.value, said) for v, grown in found if (said := words.traffic(grown.traffic))]
+    if exchanged:
+        yield from _table(("Sessions", "In a step"), exchanged)
 
 
 def _notes(one: Verification) -> Iterator[str]:

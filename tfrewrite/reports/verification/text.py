@@ -70,6 +70,9 @@ def _details(one: Verification) -> Iterator[str]:
     grown = [growth for v in words.VERSIONS if (growth := words.grown(one, v))]
     for index, growth in enumerate(grown):
         yield _row("" if index else "growth", f"{growth.version.value:<9}  {_grown(growth)}")
+    exchanged = [(growth, said) for growth in grown if (said := words.traffic(growth.traffic))]
+    for index, (growth, said) in enumerate(exchanged):
+        yield _row("" if index else "traffic", f"{growth.version.value:<9}  {said}")
     if one.environment:
         yield from _environment(one.environment)
     yield _row("took", words.seconds(one.elapsed_s))

@@ -17,6 +17,7 @@ from tfrewrite.verify.model import (
     Ratio,
     Speed,
     TimedRun,
+    Traffic,
     Verdict,
     Verification,
     Version,
@@ -215,6 +216,23 @@ def nodes(counts: Sequence[int]) -> str:
         return "none recorded"
     first, last = counts[0], counts[-1]
     return f"{last:,}, constant" if first == last else f"{first:,} to {last:,}"
+
+
+def traffic(found: Traffic | None) -> str:
+    """What a step exchanges with the graph; nothing where there are no sessions."""
+    if found is None:
+        return ""
+    counts = f"{plural(found.runs, 'run')} a step, {size(found.fed_bytes)} fed"
+    return f"{counts}, {found.outside:.0%} of a step outside of runs"
+
+
+def size(count: float) -> str:
+    """A number of bytes in the unit that suits it."""
+    for unit in ("bytes", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:,.3g} GB"
 
 
 def clipped(text: str, limit: int) -> str:
