@@ -50,6 +50,20 @@ def test_what_makes_none(code: str) -> None:
     assert not builds(f"import os, hashlib\na = {code}  # here\n")
 
 
+@pytest.mark.parametrize(
+    ("made", "makes"),
+    [
+        ("sess.make_callable(loss)", False),
+        ("unknown.make_callable(loss)", True),
+        ("sess.make_callable(loss) if value else unknown", True),
+    ],
+)
+def test_a_callable_of_a_session_runs_the_graph(made: str, *, makes: bool) -> None:
+    text = f"run_loss = {made}\ntotal = 0.0\nresult = run_loss()\n"
+    assert builds(f"{text}run_loss()  # here\n") is makes
+    assert builds(f"{text}total + result / 2  # here\n") is makes
+
+
 def test_the_objects_of_training_make_no_ops_once_they_are_there() -> None:
     assert not builds("saver = tf.train.Saver()\na = saver.save(sess, 'model')  # here\n")
     assert not builds("writer = tf.summary.FileWriter('l')\na = writer.flush()  # here\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 from rulebench import Case, bench, leaves_alone, offers, refuses, rewrites
@@ -58,6 +59,16 @@ def script(loop: str = _LOOP, *, data: str = _DATA, graph: str = _GRAPH, head: s
 
 def after(loop: str, *, data: str = _DATA, graph: str = _GRAPH_AFTER, head: str = "") -> str:
     return script(loop, data=data, graph=graph, head=head)
+
+
+def _long(graph: str) -> str:
+    """The graph with placeholders of long names."""
+    for name, long in (
+        ("x", "pictures_of_the_first_ten_hands"),
+        ("y", "numerals_of_the_first_ten_hands"),
+    ):
+        graph = re.sub(rf"\b{name}\b", long, graph)
+    return graph
 
 
 _MNIST = "from tensorflow.examples.tutorials.mnist import input_data\n"
@@ -1448,6 +1459,71 @@ test_rewritten = bench(
         """,
         contract="exact",
         shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "what is said above the dict is of the run, and what is above the batch of the batch",
+        script("""
+            # over all batches
+            for i in range(100):
+                # a part
+                bx = X[i:i + 10]
+
+                # train on it
+                feed_dict = {x: bx, y: Y[i:i + 10]}
+                sess.run(train, feed_dict=feed_dict)
+        """),
+        after("""
+            # a part
+            def batches():
+                for i in range(100):
+                    bx = X[i:i + 10]
+                    yield bx, Y[i:i + 10]
+            start_batches = batch_iterator.make_initializer(
+                tf.data.Dataset.from_generator(
+                    batches, (x.dtype, y.dtype), (x.shape, y.shape)
+                ).prefetch(1)
+            )
+            sess.run(start_batches)
+            # over all batches
+            for i in range(100):
+                # train on it
+                sess.run(train)
+        """),
+        contract="exact",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "long names",
+        script(
+            """
+            for i in range(100):
+                sess.run(train, {pictures_of_the_first_ten_hands: X[i:i + 9],
+                                 numerals_of_the_first_ten_hands: Y[i:i + 9]})
+            """,
+            graph=_long(_GRAPH),
+        ),
+        script(
+            """
+            def batches():
+                for i in range(100):
+                    yield X[i:i + 9], Y[i:i + 9]
+            start_batches = batch_iterator.make_initializer(
+                tf.data.Dataset.from_generator(
+                    batches,
+                    (pictures_of_the_first_ten_hands.dtype, numerals_of_the_first_ten_hands.dtype),
+                    (pictures_of_the_first_ten_hands.shape, numerals_of_the_first_ten_hands.shape)
+                ).prefetch(1)
+            )
+            sess.run(start_batches)
+            for i in range(100):
+                sess.run(train)
+            """,
+            graph=_long(_GRAPH_AFTER.replace("next_x, next_y =", "next_elements ="))
+            .replace("next_x", "next_elements[0]")
+            .replace("next_y", "next_elements[1]"),
+        ),
+        contract="exact",
+        shapes=("crlf",),
     ),
     offers(
         "draws that depend on the number of ops",

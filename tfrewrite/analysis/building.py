@@ -131,7 +131,7 @@ class Building:
 
     def _operates(self, call: ast.Call) -> bool:
         """Whether a call of Python's may use the operators of a tensor that it is given."""
-        if call in self._sessions.runs or self._own.function(call) is not None:
+        if self._runs(call) or self._own.function(call) is not None:
             return False
         path = self._names.dotted(call.func)
         if path is None and isinstance(call.func, ast.Attribute):
@@ -143,7 +143,7 @@ class Building:
 
     def _makes_none(self, call: ast.Call) -> bool:
         """Whether a call is known to add nothing to a graph, beside what it runs of this file."""
-        if call in self._sessions.runs or self._own.function(call) is not None:
+        if self._runs(call) or self._own.function(call) is not None:
             return True
         if self._classes.defined(call.func) is not None:
             return True
@@ -191,7 +191,7 @@ class Building:
         if self._plain.expr(expr):
             return False
         match expr:
-            case ast.Call() if expr in self._sessions.runs:
+            case ast.Call() if self._runs(expr):
                 return False
             case ast.Call():
                 return self._call_may(expr, depth)
@@ -208,6 +208,10 @@ class Building:
         if data and not any(self._may_be_tensor(one, depth) for one in _given(call)):
             return False
         return not self._is_python(self._tracer.trace(call))
+
+    def _runs(self, call: ast.Call) -> bool:
+        """Whether a call runs the graph, and gives arrays."""
+        return call in self._sessions.runs or self._sessions.is_callable(call.func)
 
     def _of_no_graph(self, path: str) -> bool:
         """Whether a library's function makes no ops, beside those of functions that it is given."""

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.placeholders import Placeholder
 
 
+_WIDTH = 100
+
+
 class BatchPipeline:
     """The iterator at the placeholders, the pipeline before the loop, and the loop without feed."""
 
@@ -65,14 +68,17 @@ class BatchPipeline:
         says. It must not know more of an element, or it would round in other ways; so the shapes
         are set afterwards, where only Python sees them.
         """
-        names = [self._fresh(f"next_{_word(one)}") for one in self._placeholders]
         dtypes = [self._text(one.dtype) for one in self._placeholders]
         first = min(self._placeholders, key=lambda one: self._facts.source.span(one.statement))
+        room = _WIDTH - self._facts.source.span(first.statement).column
+        names = [self._fresh(f"next_{_word(one)}") for one in self._placeholders]
         iterator = f"{self._prefix}{self._iterator}"
-        lines = (
-            f"{iterator} = {self._tf}.data.Iterator.from_structure({_structure(dtypes)})\n"
-            f"{', '.join(names)} = {iterator}.get_next()"
-        )
+        targets = ", ".join(names)
+        lines = f"{iterator} = {self._tf}.data.Iterator.from_structure({_structure(dtypes)})\n"
+        if len(f"{targets} = {iterator}.get_next()") > room:
+            targets = self._fresh("next_elements")
+            names = [f"{targets}[{index}]" for index in range(len(names))]
+        lines += f"{targets} = {iterator}.get_next()"
         edits: list[Edit] = [InsertBefore(self._facts.source.span(first.statement), lines)]
         for one, name in zip(self._placeholders, names, strict=True):
             given = [name, "None"]
@@ -95,15 +101,22 @@ class BatchPipeline:
         header = f"for {self._text(loop.target)} in {self._text(loop.iter)}:"
         inner = "\n".join([*body, f"yield {', '.join(values)}"])
         keys = [self._text(entry.key) for entry in self._batch.entries]
-        dtypes = _structure([f"{key}.dtype" for key in keys])
-        shapes = _structure([f"{key}.shape" for key in keys])
+        given = [
+            self._batches,
+            _structure([f"{key}.dtype" for key in keys]),
+            _structure([f"{key}.shape" for key in keys]),
+        ]
+        line = f"{self._unit * 2}{', '.join(given)}"
+        room = _WIDTH - self._facts.source.span(self._place).column
+        if len(line.expandtabs(4)) > room:
+            line = ",\n".join(f"{self._unit * 2}{one}" for one in given)
         return (
             f"def {self._batches}():\n"
             f"    {header}\n"
             f"{textwrap.indent(inner, '        ')}\n"
             f"{self._start} = {self._prefix}{self._iterator}.make_initializer(\n"
             f"{self._unit}{self._tf}.data.Dataset.from_generator(\n"
-            f"{self._unit * 2}{self._batches}, {dtypes}, {shapes}\n"
+            f"{line}\n"
             f"{self._unit}).prefetch(1)\n"
             ")"
         )
@@ -139,8 +152,7 @@ class BatchPipeline:
             text = f"{{{', '.join(self._entry(entry) for entry in batch.kept)}}}"
             edits.append(ReplaceExpression(self._facts.source.span(batch.feed), text))
             return edits
-        if batch.filed is not None:
-            edits.append(RemoveStatement(self._facts.source.span(batch.filed), place, moved=True))
+        edits += self._unfiled()
         edits.append(ReplaceExpression(self._facts.source.span(batch.run.call), self._call()))
         return edits
 
@@ -151,9 +163,7 @@ class BatchPipeline:
         feed = ""
         if batch.kept:
             feed = f", feed_dict={{{', '.join(self._entry(entry) for entry in batch.kept)}}}"
-        if batch.filed is not None:
-            place = self._facts.source.span(self._place)
-            edits.append(RemoveStatement(self._facts.source.span(batch.filed), place, moved=True))
+        edits += self._unfiled()
         fetches = batch.run.fetches
         keys = [self._text(entry.key) for entry in batch.fetched]
         names = [self._text(entry.value) for entry in batch.fetched]
@@ -173,6 +183,13 @@ class BatchPipeline:
             left = ", ".join(names) + ("," if len(names) == 1 else "")
             text = f"{left} = {func}([{', '.join([self._text(fetches), *keys])}]{feed})[1:]"
         return [*edits, ReplaceStatement(self._facts.source.span(batch.statement), text)]
+
+    def _unfiled(self) -> list[Edit]:
+        """Takes out the dict that was made for the run alone; what is said there is of the run."""
+        if self._batch.filed is None:
+            return []
+        run = self._facts.source.span(self._batch.statement)
+        return [RemoveStatement(self._facts.source.span(self._batch.filed), run)]
 
     def _entry(self, entry: Entry) -> str:
         return f"{self._text(entry.key)}: {self._text(entry.value)}"
