@@ -94,6 +94,18 @@ test_left_alone = bench(
         ),
     ),
     leaves_alone(
+        "a number of the turn as an array",
+        script(
+            """
+            for i in range(9):
+                sess.run(set_w, {value: np.array(i)})
+            """,
+            graph=_GRAPH
+            + "value = tf.placeholder(w.dtype.base_dtype, [])\n"
+            + "set_w = w.assign(tf.fill([4, 1], value))\n",
+        ),
+    ),
+    leaves_alone(
         "a placeholder that has a default",
         after("for i in range(9):\n    sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})\n"),
     ),
@@ -726,6 +738,15 @@ test_refused = bench(
             sess.run(out, {x: X[i:i + 9], hidden: Y})
         """,
         "fetch-not-seen",
+    ),
+    refused(
+        "the graph is read from a file",
+        """
+        saver = tf.train.import_meta_graph('model.meta')
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "graph-imported",
     ),
     refused(
         "the graph leaves the program",
