@@ -21,6 +21,7 @@ from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 from tfrewrite.registry import all_rules
 
 Report = dict[str, Any]
+Reports = list[Report]
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,11 @@ def markdown(sweeps: list[Sweep]) -> str:
 
 
 def by_tree(sweeps: list[Sweep]) -> str:
-    rows = []
+    rows: list[list[Any]] = []
     for sweep in sweeps:
         files = sweep.everything["files"]
-        failed = [one for one in files if one["status"] == "failed"]
-        python2 = sum("Python 2" in (one["error"] or "") for one in failed)
+        failed: Reports = [one for one in files if one["status"] == "failed"]
+        python2 = len([one for one in failed if "Python 2" in str(one["error"])])
         rows.append(
             [
                 sweep.name,

@@ -39,7 +39,7 @@ def test_what_may_make_ops(code: str) -> None:
     "code",
     [
         "sess.run(loss)", "loss.eval()", "value * 2", "value[0]", "value.tolist()",
-        "np.mean(value)",
+        "np.mean(value)", "len(unknown)", "range(unknown)",
         "'%d' % unknown", "print(loss)", "len([1])", "max(value, 1)",
         "tf.Session()", "tf.summary.FileWriter('logs')", "tf.logging.info('x')", "sess.close()",
         "tf.train.latest_checkpoint('logs')", "tf.gfile.Exists('f')", "loss is None",

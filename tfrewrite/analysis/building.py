@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _MAX_PARAMETERS = 4
 _REGISTERING = frozenset({"registers", "creates", "calls"})
+# A tensor of a graph prints its name; it has no length and is no number, so the others raise.
+_ASKING_NO_OPERATOR = frozenset({"builtins.print", "builtins.len", "builtins.range"})
 _DRAWING = frozenset({"random", "creates", "calls"})
 
 
@@ -137,7 +139,7 @@ class Building:
         if path is None and isinstance(call.func, ast.Attribute):
             if self._tracer.trace(call.func.value).kind in (Kind.OBJECT, Kind.INSTANCE):
                 return False
-        elif path is None or path == "builtins.print" or self._names.tf(call.func) is not None:
+        elif path is None or path in _ASKING_NO_OPERATOR or self._names.tf(call.func) is not None:
             return False
         return any(map(self._may_be_tensor, _given(call)))
 
