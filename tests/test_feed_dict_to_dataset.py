@@ -61,6 +61,12 @@ def after(loop: str, *, data: str = _DATA, graph: str = _GRAPH_AFTER, head: str 
     return script(loop, data=data, graph=graph, head=head)
 
 
+_PLAIN = """
+for i in range(100):
+    sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+"""
+
+
 def _long(graph: str) -> str:
     """The graph with placeholders of long names."""
     for name, long in (
@@ -1512,6 +1518,24 @@ test_rewritten = bench(
         """),
         contract="exact",
         shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "a comment on the placeholders",
+        script(_PLAIN, graph=_GRAPH.replace("x = tf", "# the data\nx = tf", 1)),
+        after(
+            f"""
+            def batches():
+                for i in range(100):
+                    yield X[i:i + 9], Y[i:i + 9]
+            {textwrap.indent(_START, " " * 12).strip()}
+            sess.run(start_batches)
+            for i in range(100):
+                sess.run(train)
+            """,
+            graph=_GRAPH_AFTER.replace("\nx = tf", "\n\n# the data\nx = tf", 1),
+        ),
+        contract="exact",
+        shapes=("crlf",),
     ),
     rewrites(
         "long names",

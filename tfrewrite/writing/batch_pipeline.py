@@ -79,6 +79,8 @@ class BatchPipeline:
             targets = self._fresh("next_elements")
             names = [f"{targets}[{index}]" for index in range(len(names))]
         lines += f"{targets} = {iterator}.get_next()"
+        if self._facts.source.line(first.statement.lineno - 1).lstrip().startswith("#"):
+            lines += "\n\n"  # the comment is about the placeholder
         edits: list[Edit] = [InsertBefore(self._facts.source.span(first.statement), lines)]
         for one, name in zip(self._placeholders, names, strict=True):
             given = [name, "None"]
