@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 _EXPORTING = (
     "saved_model", "SavedModelBuilder", "simple_save", "freeze_graph", "write_graph",
-    "convert_variables_to_constants", "export_meta_graph", "import_meta_graph", "import_graph_def",
-    "TFLiteConverter", "toco_convert", "extract_sub_graph", "graph_transforms",
+    "convert_variables_to_constants", "export_meta_graph", "TFLiteConverter", "toco_convert",
+    "extract_sub_graph", "graph_transforms",
 )  # fmt: skip
+_IMPORTING = ("import_meta_graph", "import_graph_def")
 _DISTRIBUTED = ("train.Server", "ClusterSpec", "replica_device_setter", "grpc://")
 
 
@@ -100,8 +101,9 @@ class FeedDictToDataset(Rule):
     (`source-consumed`) and a `while` (`loop-not-counted`) stay as they are: how often they turn is
     not known before. The placeholder must be made once, where the loop sees it
     (`placeholder-elsewhere`), its name must not be shown (`graph-read`), and the graph must stay in
-    the program (`graph-exported`, `distributed`). A generator that fills one array again and again
-    is refused (`batch-changes-state`): a tensor may share the memory of the array it is made of.
+    the program (`graph-exported`, `distributed`) and be made in it (`graph-imported`). A generator
+    that fills one array again and again is refused (`batch-changes-state`): a tensor may share the
+    memory of the array it is made of.
 
     ## When it does not help
     Where making a batch is cheap: an element costs about 0.2 ms by itself on 1.15 and 1.5 on 2.21.
@@ -139,6 +141,7 @@ class FeedDictToDataset(Rule):
         "run-options": "The run asks for options or metadata of its own.",
         "distributed": "The graph may run in another process than the script.",
         "graph-exported": "The graph leaves the program, and the pipeline cannot.",
+        "graph-imported": "Ops of the graph come from elsewhere, by names.",
         "graph-surgery": "The file changes the graph or gradients afterwards.",
         "graph-read": "The file lists or counts ops, or names placeholders by their op.",
         "graph-finalized": "The graph is closed, and making an op raises.",
@@ -213,6 +216,10 @@ def _file(facts: Facts) -> Obstacle | None:
         if word in facts.source.text:
             message = f"`{word}`: a graph that leaves the program would take the pipeline with it"
             return Obstacle("graph-exported", message)
+    for word in _IMPORTING:
+        if word in facts.source.text:
+            message = f"`{word}`: what a graph that is read from elsewhere needs is not seen"
+            return Obstacle("graph-imported", message)
     for word in _DISTRIBUTED:
         if word in facts.source.text:
             message = f"`{word}`: the pipeline's Python has to run in the process of the script"

@@ -48,6 +48,13 @@ def test_what_gives_the_same_again(value: str) -> None:
         ("[w, x]", True),
         ("tf.reduce_mean(x)", True),
         ("unknown", False),
+        ("train_op", True),
+        ("tf.group(train_op)", True),
+        ("optimizer.minimize(loss, var_list=[w])", True),
+        ("optimizer.minimize(loss + tf.square(b), var_list=[b])", True),
+        ("optimizer.minimize(tf.reduce_sum(x) + tf.square(b))", False),
+        ("optimizer.minimize(loss, var_list=unknown)", False),
+        ("tf.gradients(tf.reduce_sum(x) + tf.square(b), [b])", False),
     ],
 )
 def test_which_fetches_need_a_placeholder(fetch: str, *, needs: bool) -> None:

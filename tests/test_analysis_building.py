@@ -39,7 +39,7 @@ def test_what_may_make_ops(code: str) -> None:
     "code",
     [
         "sess.run(loss)", "loss.eval()", "value * 2", "value[0]", "value.tolist()",
-        "np.mean(value)",
+        "np.mean(value)", "len(unknown)", "range(unknown)",
         "'%d' % unknown", "print(loss)", "len([1])", "max(value, 1)",
         "tf.Session()", "tf.summary.FileWriter('logs')", "tf.logging.info('x')", "sess.close()",
         "tf.train.latest_checkpoint('logs')", "tf.gfile.Exists('f')", "loss is None",
@@ -48,6 +48,20 @@ def test_what_may_make_ops(code: str) -> None:
 )  # fmt: skip
 def test_what_makes_none(code: str) -> None:
     assert not builds(f"import os, hashlib\na = {code}  # here\n")
+
+
+@pytest.mark.parametrize(
+    ("made", "makes"),
+    [
+        ("sess.make_callable(loss)", False),
+        ("unknown.make_callable(loss)", True),
+        ("sess.make_callable(loss) if value else unknown", True),
+    ],
+)
+def test_a_callable_of_a_session_runs_the_graph(made: str, *, makes: bool) -> None:
+    text = f"run_loss = {made}\ntotal = 0.0\nresult = run_loss()\n"
+    assert builds(f"{text}run_loss()  # here\n") is makes
+    assert builds(f"{text}total + result / 2  # here\n") is makes
 
 
 def test_the_objects_of_training_make_no_ops_once_they_are_there() -> None:

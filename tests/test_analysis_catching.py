@@ -49,6 +49,21 @@ def test_a_manager_that_is_not_known_may_catch() -> None:
     assert not caught("with tf.Session() as sess:\n    a = run()  # here\n")
 
 
+@pytest.mark.parametrize(("body", "catches"), [("import other", False), ("other = find()", True)])
+def test_a_try_around_nothing_but_imports_calls_no_function(body: str, *, catches: bool) -> None:
+    text = f"""
+        try:
+            {body}
+        except ImportError:
+            other = None
+        @decorated
+        def step():
+            a = run()  # here
+            print(a)
+    """
+    assert bool(caught(text)) is catches
+
+
 CALLER = """
 def one():
     {before}a = run()  # here

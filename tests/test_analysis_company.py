@@ -33,6 +33,17 @@ GO = {
         "op = tf.train.AdamOptimizer(0.1).minimize(cost)\n"
         "(op, cost)  # here\n"
     ),
+    "a draw before variables that are chosen": (
+        "cost = tf.reduce_mean(tf.square(tf.matmul(tf.nn.dropout(x, 0.5), w) + b))\n"
+        "op = tf.train.AdamOptimizer(0.1).minimize(cost, var_list=[b])\n"
+        "(op, cost)  # here\n"
+    ),
+    "a draw before an update in a group": (
+        "noisy = tf.matmul(tf.nn.dropout(x, 0.5), w)\n"
+        "cost = tf.reduce_mean(tf.square(noisy))\n"
+        "op = tf.group(tf.train.AdamOptimizer(0.1).minimize(cost))\n"
+        "(op, noisy)  # here\n"
+    ),
 }
 STAY = {
     "a draw of its own": (
@@ -58,9 +69,42 @@ STAY = {
     ),
     "a draw before variables that are not chosen": (
         (
-            "cost = tf.reduce_mean(tf.square(tf.matmul(tf.nn.dropout(x, 0.5), w) + b))\n"
+            "cost = tf.reduce_mean(tf.square(tf.matmul(tf.nn.dropout(x, 0.5), w)) + tf.square(b))\n"
             "op = tf.train.AdamOptimizer(0.1).minimize(cost, var_list=[b])\n"
             "(op, cost)  # here\n"
+        ),
+        "random-beneath",
+    ),
+    "a draw before variables of which it is not known whether they are chosen": (
+        (
+            "cost = tf.reduce_mean(tf.square(tf.matmul(tf.nn.dropout(x, 0.5), w) + b))\n"
+            "op = tf.train.AdamOptimizer(0.1).minimize(cost, var_list=[b] + unknown)\n"
+            "(op, cost)  # here\n"
+        ),
+        "random-beneath",
+    ),
+    "a draw in what is differentiated": (
+        (
+            "cost = tf.reduce_mean(tf.matmul(x, w)) + tf.random_normal([])\n"
+            "slope = tf.gradients(cost, [w])[0]\n"
+            "(slope, cost)  # here\n"
+        ),
+        "random-beneath",
+    ),
+    "a draw that a grouped update does not need": (
+        (
+            "cost = loss + tf.random_normal([])\n"
+            "op = tf.group(tf.train.AdamOptimizer(0.1).minimize(cost))\n"
+            "(op, cost)  # here\n"
+        ),
+        "random-beneath",
+    ),
+    "a draw before a slope that is minimised": (
+        (
+            "noisy = tf.matmul(tf.nn.dropout(x, 0.5), w) + tf.random_normal([])\n"
+            "cost = tf.reduce_mean(tf.square(tf.gradients(noisy, x)))\n"
+            "op = tf.train.AdamOptimizer(0.1).minimize(cost)\n"
+            "(op, noisy)  # here\n"
         ),
         "random-beneath",
     ),

@@ -45,6 +45,13 @@ def test_makes_ops(code: str) -> None:
     assert found.op_making.makes(expr)  # type: ignore[attr-defined]
 
 
+def test_a_name_that_a_loop_makes_of_itself_alone_makes_none() -> None:
+    found = with_graph(f"{HEAD}for i in y:\n    total = total + i\n    f(total + 1)  # here\n")
+    call = expression(found)
+    assert isinstance(call, ast.Call)
+    assert not found.op_making.makes(call.args[0])
+
+
 @pytest.mark.parametrize(
     "code",
     [

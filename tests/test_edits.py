@@ -134,6 +134,9 @@ def test_comments_that_the_new_code_repeats_are_not_doubled() -> None:
         ("a\nf(1, # one\n  2)\n", "f(1, # one\n  2)", "a", "# one\na\n"),
         ("a\nif x:\n    b # B\n# end\n", "if x:\n    b", "a", "# B\na\n# end\n"),
         ("# head\na # A\nb\n", "a", "b", "# head\n# A\nb\n"),
+        ("x\nif y:\n    # a\n    a\n\n    b\n", "a", "x", "# a\nx\nif y:\n    b\n"),
+        ("if y:\n    a\n\n    # on b\n    b\n", "a", "b", "if y:\n    # on b\n    b\n"),
+        ("if y:\n\n    a\n\n\n    b\n", "a", "b", "if y:\n\n    b\n"),
     ],
 )
 def test_a_statement_is_removed(text: str, part: str, to: str, expected: str) -> None:

@@ -107,6 +107,13 @@ def test_the_gradient_of_inference_batch_norm_does_not_wait_for_its_input() -> N
     assert not effect("layers.batch_normalization").waits_for("inputs")
 
 
+def test_what_a_derivative_is_made_of_is_not_told_by_a_sample() -> None:
+    for symbol in ("gradients", "hessians"):
+        for version in ("1", "2"):
+            assert effect(symbol, version).op is None
+            assert not effect(symbol, version).gradient
+
+
 def test_loops_keep_their_arrays_to_themselves() -> None:
     rnn = effect("nn.dynamic_rnn")
     assert not rnn.writes

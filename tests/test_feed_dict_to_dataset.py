@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 from rulebench import Case, bench, leaves_alone, offers, refuses, rewrites
@@ -60,6 +61,22 @@ def after(loop: str, *, data: str = _DATA, graph: str = _GRAPH_AFTER, head: str 
     return script(loop, data=data, graph=graph, head=head)
 
 
+_PLAIN = """
+for i in range(100):
+    sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+"""
+
+
+def _long(graph: str) -> str:
+    """The graph with placeholders of long names."""
+    for name, long in (
+        ("x", "pictures_of_the_first_ten_hands"),
+        ("y", "numerals_of_the_first_ten_hands"),
+    ):
+        graph = re.sub(rf"\b{name}\b", long, graph)
+    return graph
+
+
 _MNIST = "from tensorflow.examples.tutorials.mnist import input_data\n"
 _READ = "mnist = input_data.read_data_sets('/tmp/data', one_hot=True)\n"
 
@@ -80,6 +97,18 @@ test_left_alone = bench(
                 sess.run(train, {x: X, y: Y, lr: rate})
             """,
             graph=_GRAPH + "lr = tf.placeholder(tf.float32, [])\n",
+        ),
+    ),
+    leaves_alone(
+        "a number of the turn as an array",
+        script(
+            """
+            for i in range(9):
+                sess.run(set_w, {value: np.array(i)})
+            """,
+            graph=_GRAPH
+            + "value = tf.placeholder(w.dtype.base_dtype, [])\n"
+            + "set_w = w.assign(tf.fill([4, 1], value))\n",
         ),
     ),
     leaves_alone(
@@ -715,6 +744,15 @@ test_refused = bench(
             sess.run(out, {x: X[i:i + 9], hidden: Y})
         """,
         "fetch-not-seen",
+    ),
+    refused(
+        "the graph is read from a file",
+        """
+        saver = tf.train.import_meta_graph('model.meta')
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "graph-imported",
     ),
     refused(
         "the graph leaves the program",
@@ -1448,6 +1486,89 @@ test_rewritten = bench(
         """,
         contract="exact",
         shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "what is said above the dict is of the run, and what is above the batch of the batch",
+        script("""
+            # over all batches
+            for i in range(100):
+                # a part
+                bx = X[i:i + 10]
+
+                # train on it
+                feed_dict = {x: bx, y: Y[i:i + 10]}
+                sess.run(train, feed_dict=feed_dict)
+        """),
+        after("""
+            # a part
+            def batches():
+                for i in range(100):
+                    bx = X[i:i + 10]
+                    yield bx, Y[i:i + 10]
+            start_batches = batch_iterator.make_initializer(
+                tf.data.Dataset.from_generator(
+                    batches, (x.dtype, y.dtype), (x.shape, y.shape)
+                ).prefetch(1)
+            )
+            sess.run(start_batches)
+            # over all batches
+            for i in range(100):
+                # train on it
+                sess.run(train)
+        """),
+        contract="exact",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "a comment on the placeholders",
+        script(_PLAIN, graph=_GRAPH.replace("x = tf", "# the data\nx = tf", 1)),
+        after(
+            f"""
+            def batches():
+                for i in range(100):
+                    yield X[i:i + 9], Y[i:i + 9]
+            {textwrap.indent(_START, " " * 12).strip()}
+            sess.run(start_batches)
+            for i in range(100):
+                sess.run(train)
+            """,
+            graph=_GRAPH_AFTER.replace("\nx = tf", "\n\n# the data\nx = tf", 1),
+        ),
+        contract="exact",
+        shapes=("crlf",),
+    ),
+    rewrites(
+        "long names",
+        script(
+            """
+            for i in range(100):
+                sess.run(train, {pictures_of_the_first_ten_hands: X[i:i + 9],
+                                 numerals_of_the_first_ten_hands: Y[i:i + 9]})
+            """,
+            graph=_long(_GRAPH),
+        ),
+        script(
+            """
+            def batches():
+                for i in range(100):
+                    yield X[i:i + 9], Y[i:i + 9]
+            start_batches = batch_iterator.make_initializer(
+                tf.data.Dataset.from_generator(
+                    batches,
+                    (pictures_of_the_first_ten_hands.dtype, numerals_of_the_first_ten_hands.dtype),
+                    (pictures_of_the_first_ten_hands.shape, numerals_of_the_first_ten_hands.shape)
+                ).prefetch(1)
+            )
+            sess.run(start_batches)
+            for i in range(100):
+                sess.run(train)
+            """,
+            graph=_long(_GRAPH_AFTER.replace("next_x, next_y =", "next_elements ="))
+            .replace("next_x", "next_elements[0]")
+            .replace("next_y", "next_elements[1]"),
+        ),
+        contract="exact",
+        shapes=("crlf",),
     ),
     offers(
         "draws that depend on the number of ops",

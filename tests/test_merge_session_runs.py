@@ -588,6 +588,21 @@ TRAPS = [
         reason="races-with-update",
     ),
     refuses(
+        "a slope is minimised, and what it is the slope of is not on the way",
+        step(
+            """
+            l = sess.run(logits, {x: images})
+            sess.run(train_op, {x: images})
+            """,
+            graph="""
+            logits = tf.matmul(x, w)
+            loss = tf.reduce_mean(tf.square(tf.gradients(logits, x)))
+            train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+            """,
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
         "a path that the gradient is stopped on",
         step(
             """

@@ -96,7 +96,10 @@ class _Surgeon(cst.CSTTransformer):
             line = new.with_changes(leading_lines=[*far, *above, *near, *below])
             pieces = self._edited(_statements_of(old), line)
             if pieces:
-                pieces[0] = _separated(pieces[0], blank)
+                if old is not old_body[0] and not body:
+                    pieces[0] = _topped(pieces[0], _lines(old_body)[0].leading_lines)
+                else:
+                    pieces[0] = _separated(pieces[0], blank)
                 blank = ()
             elif not blank:
                 # The blank line above a statement that goes still separates what is left.
@@ -143,7 +146,7 @@ class _Surgeon(cst.CSTTransformer):
         return _framed(pieces, line)
 
 
-def _lines(body: Sequence[cst.CSTNode]) -> Iterable[Line]:
+def _lines(body: Sequence[cst.CSTNode]) -> Sequence[Line]:
     return cast("Sequence[Line]", body)
 
 
@@ -225,6 +228,12 @@ def _blank_start(leading: EmptyLines) -> EmptyLines:
     """The blank lines at the very top."""
     count = next((i for i, empty in enumerate(leading) if empty.comment), len(leading))
     return leading[:count]
+
+
+def _topped(line: Line, first: EmptyLines) -> Line:
+    """A line that comes to the top of its block, with as many blank lines as stood there first."""
+    own = line.leading_lines[len(_blank_start(line.leading_lines)) :]
+    return line.with_changes(leading_lines=[*_blank_start(first), *own])
 
 
 def _separated(line: Line, blank: EmptyLines) -> Line:

@@ -34,6 +34,8 @@ STUCK = 240
 
 Record = dict[str, Any]
 
+# What these make depends on what they are of, which one sample does not show.
+DERIVING = frozenset({"gradients", "hessians"})
 WORST = {"none": 0, "constant": 1, "value": 2}
 
 
@@ -147,8 +149,11 @@ def effect_of(symbol: str, record: Record) -> Record:
     gradient = {
         name: kind for name, kind in kinds.items() if name in bases or name == "*" or kind != "none"
     }
-    if "calls" in flags:
+    derives = symbol.rpartition(".")[2] in DERIVING
+    if "calls" in flags or derives:
         gradient = {}
+    if derives:
+        out.pop("op", None)
     if gradient:
         out["gradient"] = dict(sorted(gradient.items()))
     completes = sorted(n for n in completes if gradient.get(n) == "value")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _MAX_PARAMETERS = 4
 _REGISTERING = frozenset({"registers", "creates", "calls"})
+# A tensor of a graph prints its name; it has no length and is no number, so the others raise.
+_ASKING_NO_OPERATOR = frozenset({"builtins.print", "builtins.len", "builtins.range"})
 _DRAWING = frozenset({"random", "creates", "calls"})
 
 
@@ -131,19 +133,19 @@ class Building:
 
     def _operates(self, call: ast.Call) -> bool:
         """Whether a call of Python's may use the operators of a tensor that it is given."""
-        if call in self._sessions.runs or self._own.function(call) is not None:
+        if self._runs(call) or self._own.function(call) is not None:
             return False
         path = self._names.dotted(call.func)
         if path is None and isinstance(call.func, ast.Attribute):
             if self._tracer.trace(call.func.value).kind in (Kind.OBJECT, Kind.INSTANCE):
                 return False
-        elif path is None or path == "builtins.print" or self._names.tf(call.func) is not None:
+        elif path is None or path in _ASKING_NO_OPERATOR or self._names.tf(call.func) is not None:
             return False
         return any(map(self._may_be_tensor, _given(call)))
 
     def _makes_none(self, call: ast.Call) -> bool:
         """Whether a call is known to add nothing to a graph, beside what it runs of this file."""
-        if call in self._sessions.runs or self._own.function(call) is not None:
+        if self._runs(call) or self._own.function(call) is not None:
             return True
         if self._classes.defined(call.func) is not None:
             return True
@@ -191,7 +193,7 @@ class Building:
         if self._plain.expr(expr):
             return False
         match expr:
-            case ast.Call() if expr in self._sessions.runs:
+            case ast.Call() if self._runs(expr):
                 return False
             case ast.Call():
                 return self._call_may(expr, depth)
@@ -208,6 +210,10 @@ class Building:
         if data and not any(self._may_be_tensor(one, depth) for one in _given(call)):
             return False
         return not self._is_python(self._tracer.trace(call))
+
+    def _runs(self, call: ast.Call) -> bool:
+        """Whether a call runs the graph, and gives arrays."""
+        return call in self._sessions.runs or self._sessions.is_callable(call.func)
 
     def _of_no_graph(self, path: str) -> bool:
         """Whether a library's function makes no ops, beside those of functions that it is given."""

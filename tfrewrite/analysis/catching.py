@@ -56,9 +56,12 @@ class Catching:
         seen.add(function)
         if left_to_others(function, self._source, self._names, self._classes):
             for other in self._source.all(ast.Try):
-                if not all(map(self._ends, other.handlers)):
+                if not all(map(self._ends, other.handlers)) and not _only_imports(other.body):
                     line, name = other.lineno, function.name
-                    return f"the `try` of line {line} may be around a call of `{name}`, and sees"
+                    return (
+                        f"the `try` of line {line} may be around a call of `{name}`, and sees"
+                        " exceptions of it"
+                    )
         for call in self._classes.calls(function.name):
             found = self._around(call) or self._around_callers(call, seen)
             if found:
@@ -115,6 +118,10 @@ def left_to_others(
 
 def _is_try(node: ast.AST) -> bool:
     return isinstance(node, ast.Try) or type(node).__name__ == "TryStar"
+
+
+def _only_imports(block: Block) -> bool:
+    return all(isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in block)
 
 
 def _only_binds_names(statement: ast.stmt) -> bool:

@@ -109,7 +109,7 @@ class Dynamics:
             if attribute.attr in _HIDDEN:
                 return f"`{attribute.attr}` in line {attribute.lineno}"
             if not isinstance(attribute.ctx, ast.Load) and self._replaces(attribute):
-                return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces"
+                return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces,"
         return ""
 
     def _running_unseen(self, unseen: frozenset[str]) -> str:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 _ARITHMETIC = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop,
                ast.expr_context)  # fmt: skip
-_COUNTING = frozenset(f"builtins.{name}" for name in "len int min max abs".split())
+_COUNTING = frozenset(
+    [*(f"builtins.{name}" for name in "len int min max abs".split()), "numpy.array"]
+)
 # What may stand between a run and its statement, so that it is run whenever the statement is.
 _ALWAYS = (ast.Tuple, ast.List, ast.Subscript, ast.BinOp, ast.Starred, ast.Call, ast.keyword)
 

@@ -150,7 +150,7 @@ class Moves:
     def _one(self, node: ast.AST, needs: list[ast.expr], depth: int) -> Obstacle | None:
         for looped in _looped_over(node):
             if not self._iterable(looped):
-                message = f"looping over `{ast.unparse(looped)}` may run code that is not known"
+                message = f"going through `{ast.unparse(looped)}` may run code that is not known"
                 return Obstacle("call-between", message)
         if isinstance(node, ast.Call):
             return self._crossed_call(node, needs, depth)

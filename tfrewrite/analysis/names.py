@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import io
 import re
+import tokenize
 from collections.abc import Collection
 from functools import cached_property
 
@@ -95,7 +97,8 @@ class Names:
 
     @cached_property
     def _identifiers(self) -> frozenset[str]:
-        return frozenset(re.findall(r"[^\W\d]\w*", self._scopes.source.text))
+        """The words of the file, those in strings too, which may be read as names."""
+        return frozenset(re.findall(r"[^\W\d]\w*", _without_comments(self._scopes.source.text)))
 
     def _path(self, expr: ast.AST) -> str | None:
         if isinstance(expr, ast.Attribute):
@@ -152,3 +155,11 @@ def _canonical(path: str) -> str:
 def tf_symbol(path: str) -> str | None:
     """`tensorflow.nn.relu` -> `nn.relu`; None for another library's path."""
     return path.removeprefix("tensorflow.") if path.startswith("tensorflow.") else None
+
+
+def _without_comments(text: str) -> str:
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return text
+    return " ".join(token.string for token in tokens if token.type != tokenize.COMMENT)

@@ -43,6 +43,7 @@ class OpMaking:
         self._building = facts.building
         self._operands = facts.operands
         self._registering: dict[ast.AST, ast.AST | None] = {}
+        self._followed: set[ast.AST] = set()
 
     def makes(self, expr: ast.AST) -> bool:
         """Whether an expression makes a tensor or an operation where it stands."""
@@ -62,7 +63,12 @@ class OpMaking:
         """Whether a value is a tensor, as far as what it is made of is seen."""
         value = self._tracer.trace(expr)
         if isinstance(value.expr, ast.BinOp | ast.UnaryOp | ast.Subscript):
-            return self.makes(value.expr)
+            if value.expr in self._followed:
+                return False  # a name that a loop only ever sets to something made of itself
+            self._followed.add(value.expr)
+            made = self.makes(value.expr)
+            self._followed.discard(value.expr)
+            return made
         return value.kind in (Kind.OP, Kind.VARIABLE)
 
     def _call_makes(self, call: ast.Call) -> bool:

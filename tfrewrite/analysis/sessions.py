@@ -88,6 +88,18 @@ class Sessions:
             return self._of_tensor(call, func)
         return None
 
+    def is_callable(self, func: ast.expr) -> bool:
+        """Whether a name stands for what `make_callable` of a session gave, and nothing else."""
+        bindings = self._scopes.bindings(func) if isinstance(func, ast.Name) else []
+        return bool(bindings) and all(map(self._makes_callable, bindings))
+
+    def _makes_callable(self, binding: Binding) -> bool:
+        made = binding.value.func if isinstance(binding.value, ast.Call) else None
+        if binding.how is not How.ASSIGN or not isinstance(made, ast.Attribute):
+            return False
+        known = self.kind(made.value) not in (None, SessionKind.UNKNOWN)
+        return made.attr == "make_callable" and known
+
     def kind(self, expr: ast.expr) -> SessionKind | None:
         """What sort of session an expression is; None if it is not one."""
         value = self._tracer.trace(expr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.nodes import Kind
+from tfrewrite.analysis.updates import derives, run_with, update_of
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.nodes import Node
@@ -31,6 +32,9 @@ def _needs(node: Node, wanted: Node, known: dict[Node, bool]) -> bool:
     if node.kind is Kind.CHOICE:
         others = [one for one in node.values if one is not node]
         found = bool(others) and all(_needs(one, wanted, known) for one in others)
+    elif derives(node):
+        update = update_of(node)
+        found = update is not None and wanted in run_with(update)
     elif node.kind in (Kind.OP, Kind.STRUCTURE, Kind.ELEMENT):
         found = node.symbol not in _KNOWN_BEFORE and any(
             _needs(one, wanted, known) for one in values

@@ -31,6 +31,7 @@ _LOSS_ARGUMENTS = {
 }
 _CLIPS = frozenset({"clip_by_value", "clip_by_norm", "clip_by_average_norm"})
 _TRAINABLE = frozenset({"trainable_variables"})
+_DERIVING = frozenset({"gradients", "hessians", "compute_gradients", "minimize", "apply_gradients"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,16 +270,27 @@ def _reads_a_variable(node: Node) -> bool:
     return node.effect is not None and bool(node.effect.flags & {"reads", "creates"})
 
 
-def surely_beneath(root: Node) -> frozenset[Node]:
-    """The values that surely are computed for a value, whatever the way that the program takes."""
+def derives(node: Node) -> bool:
+    """Whether a value is made of derivatives, which may need little of what they are of."""
+    return node.kind is Kind.OP and node.symbol.rpartition(".")[2] in _DERIVING
+
+
+def surely_beneath(root: Node, within: frozenset[Node] = frozenset()) -> frozenset[Node]:
+    """The values that surely are computed for a value, whatever the way that the program takes.
+
+    `within` are the updates that are being looked into, each of which might lie beneath itself.
+    """
     found: set[Node] = set()
-    stack, seen = [root], set()
+    stack, seen = [root], set(within)
     while stack:
         node = plain(stack.pop())
         if node in seen:
             continue
         seen.add(node)
-        if node.kind is Kind.STRUCTURE and _is_complete(node):
+        if derives(node):
+            update = update_of(node)
+            found |= run_with(update, within) if update is not None else frozenset()
+        elif node.kind is Kind.STRUCTURE and _is_complete(node):
             stack += node.values
         elif node.kind in (Kind.OP, Kind.VARIABLE) or _is_known_result(node):
             if not node.many:
@@ -315,10 +327,12 @@ def _uses_its_inputs(node: Node) -> bool:
     return node.effect.op != "Const" and not node.symbol.endswith("_like")
 
 
-def run_with(update: Update) -> frozenset[Node]:
+def run_with(update: Update, within: frozenset[Node] = frozenset()) -> frozenset[Node]:
     """The values that an update has to compute: those that the gradient of its loss depends on."""
     found: set[Node] = set()
-    stack, seen = [plain(update.loss)] if _of_all_variables(update) else [], set()
+    chosen = _chosen(update)
+    within |= {update.node}
+    stack, seen = [plain(update.loss)], set()
     while stack:
         node = plain(stack.pop())
         if node in seen or node.kind is not Kind.OP or node.effect is None or node.many:
@@ -326,36 +340,42 @@ def run_with(update: Update) -> frozenset[Node]:
         seen.add(node)
         for key, value in node.inputs:
             slope = node.effect.gradient.get(key, "none")
-            if slope == "none" or not _factor_kept(node, key) or not _has_trained(value):
+            if slope == "none" or not _factor_kept(node, key) or not _has_trained(value, chosen):
                 continue
             if key in node.effect.completes:
-                found |= surely_beneath(node)
+                found |= surely_beneath(node, within)
             if slope == "value":
-                found |= surely_beneath(value)
+                found |= surely_beneath(value, within)
             else:
                 stack.append(value)
     return frozenset(found)
 
 
-def _of_all_variables(update: Update) -> bool:
-    """Whether an update is of all trainable variables, not of a choice of them."""
-    for node in beneath(update.node):
-        if node.argument("var_list") is not None:
-            return False
-        if node.symbol == "gradients":
-            to = node.argument("xs")
-            if to is None or plain(to).symbol not in _TRAINABLE or plain(to).inputs:
-                return False
-    return True
+def _chosen(update: Update) -> frozenset[Node] | None:
+    """The variables that an update surely is of; None where it is of all that can be trained."""
+    makers = [
+        node
+        for node in beneath(update.node)
+        for loss in (node.argument("loss"), node.argument("ys"))
+        if derives(node) and loss is not None and plain(loss) is plain(update.loss)
+    ]
+    lists = [node.argument("var_list") or node.argument("xs") for node in makers]
+    given = [plain(variables) for variables in lists if variables is not None]
+    if makers and all(one.symbol in _TRAINABLE and not one.inputs for one in given):
+        return None
+    if len(given) != 1 or given[0].kind is not Kind.STRUCTURE or not _is_complete(given[0]):
+        return frozenset()
+    variables = frozenset(map(plain, given[0].values))
+    single = all(one.kind is Kind.VARIABLE and not one.many for one in variables)
+    return variables if single else frozenset()
 
 
-def _has_trained(value: Node) -> bool:
+def _has_trained(value: Node, chosen: frozenset[Node] | None) -> bool:
     """Whether the gradient goes through a value to a variable that surely is trained."""
-    return any(
-        _is_trained(node)
-        for node in _differentiable_from(plain(value))
-        if isinstance(node.expr, ast.Call)
-    )
+    reached = _differentiable_from(plain(value))
+    if chosen is not None:
+        return bool(reached & chosen)
+    return any(_is_trained(node) for node in reached if isinstance(node.expr, ast.Call))
 
 
 def _is_trained(node: Node) -> bool:

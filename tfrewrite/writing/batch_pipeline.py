@@ -14,6 +14,7 @@ from tfrewrite.edits import (
     ReplaceStatement,
 )
 from tfrewrite.writing.default_placeholders import (
+    WIDTH,
     prefix_of,
     structure,
     tensorflow_of,
@@ -68,15 +69,22 @@ class BatchPipeline:
         header = f"for {text_of(self._facts, loop.target)} in {text_of(self._facts, loop.iter)}:"
         inner = "\n".join([*body, f"yield {', '.join(values)}"])
         keys = [text_of(self._facts, entry.key) for entry in self._batch.entries]
-        dtypes = structure([f"{key}.dtype" for key in keys])
-        shapes = structure([f"{key}.shape" for key in keys])
+        given = [
+            self._batches,
+            structure([f"{key}.dtype" for key in keys]),
+            structure([f"{key}.shape" for key in keys]),
+        ]
+        line = f"{self._unit * 2}{', '.join(given)}"
+        room = WIDTH - self._facts.source.span(self._place).column
+        if len(line.expandtabs(4)) > room:
+            line = ",\n".join(f"{self._unit * 2}{one}" for one in given)
         return (
             f"def {self._batches}():\n"
             f"    {header}\n"
             f"{textwrap.indent(inner, '        ')}\n"
             f"{self._start} = {self._iterator}.make_initializer(\n"
             f"{self._unit}{self._tf}.data.Dataset.from_generator(\n"
-            f"{self._unit * 2}{self._batches}, {dtypes}, {shapes}\n"
+            f"{line}\n"
             f"{self._unit}).prefetch(1)\n"
             ")"
         )
@@ -112,8 +120,7 @@ class BatchPipeline:
             text = f"{{{', '.join(self._entry(entry) for entry in batch.kept)}}}"
             edits.append(ReplaceExpression(self._facts.source.span(batch.feed), text))
             return edits
-        if batch.filed is not None:
-            edits.append(RemoveStatement(self._facts.source.span(batch.filed), place, moved=True))
+        edits += self._unfiled()
         edits.append(
             ReplaceExpression(
                 self._facts.source.span(batch.run.call), without_feed(self._facts, batch.run)
@@ -128,9 +135,7 @@ class BatchPipeline:
         feed = ""
         if batch.kept:
             feed = f", feed_dict={{{', '.join(self._entry(entry) for entry in batch.kept)}}}"
-        if batch.filed is not None:
-            place = self._facts.source.span(self._place)
-            edits.append(RemoveStatement(self._facts.source.span(batch.filed), place, moved=True))
+        edits += self._unfiled()
         fetches = batch.run.fetches
         keys = [text_of(self._facts, entry.key) for entry in batch.fetched]
         names = [text_of(self._facts, entry.value) for entry in batch.fetched]
@@ -152,6 +157,13 @@ class BatchPipeline:
                 f"{left} = {func}([{', '.join([text_of(self._facts, fetches), *keys])}]{feed})[1:]"
             )
         return [*edits, ReplaceStatement(self._facts.source.span(batch.statement), text)]
+
+    def _unfiled(self) -> list[Edit]:
+        """Takes out the dict that was made for the run alone; what is said there is of the run."""
+        if self._batch.filed is None:
+            return []
+        run = self._facts.source.span(self._batch.statement)
+        return [RemoveStatement(self._facts.source.span(self._batch.filed), run)]
 
     def _entry(self, entry: Entry) -> str:
         return f"{text_of(self._facts, entry.key)}: {text_of(self._facts, entry.value)}"

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.placeholders import Placeholder
 
+WIDTH = 100
+"""How long a line may be that is written anew."""
+
 
 def with_defaults(
     facts: Facts, placeholders: list[Placeholder], iterator: str, taken: set[str]
@@ -22,17 +25,25 @@ def with_defaults(
     says. It must not know more of an element, or it would round in other ways; so the shapes
     are set afterwards, where only Python sees them.
     """
-    names = []
-    for one in placeholders:
-        names.append(facts.names.fresh(f"next_{_word(one)}", taken))
-        taken.add(names[-1])
+
+    def fresh(base: str) -> str:
+        name = facts.names.fresh(base, taken)
+        taken.add(name)
+        return name
+
+    names = [fresh(f"next_{_word(one)}") for one in placeholders]
     dtypes = [text_of(facts, one.dtype) for one in placeholders]
     first = min(placeholders, key=lambda one: facts.source.span(one.statement))
+    targets = ", ".join(names)
     tf = tensorflow_of(facts, first)
-    lines = (
-        f"{iterator} = {tf}.data.Iterator.from_structure({structure(dtypes)})\n"
-        f"{', '.join(names)} = {iterator}.get_next()"
-    )
+    lines = f"{iterator} = {tf}.data.Iterator.from_structure({structure(dtypes)})\n"
+    room = WIDTH - facts.source.span(first.statement).column
+    if len(f"{targets} = {iterator}.get_next()") > room:
+        targets = fresh("next_elements")
+        names = [f"{targets}[{index}]" for index in range(len(names))]
+    lines += f"{targets} = {iterator}.get_next()"
+    if facts.source.line(first.statement.lineno - 1).lstrip().startswith("#"):
+        lines += "\n\n"  # the comment is about the placeholder
     edits: list[Edit] = [InsertBefore(facts.source.span(first.statement), lines)]
     for one, name in zip(placeholders, names, strict=True):
         edits.append(

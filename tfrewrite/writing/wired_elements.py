@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.fed_tensors import Elements, FedTensor
     from tfrewrite.analysis.placeholders import Placeholder
 
-_LINE = 88
-
 
 def wired(
     facts: Facts,
@@ -51,9 +49,9 @@ def wired(
     parameter = "element" if elements.parts == ("element",) else "*element"
     unit = indentation_of(facts, loop)
     function = f"lambda {parameter}: {structure(casts)}"
+    if len(casts) > 1:
+        function = f"\n{unit * 2}{function}\n{unit}"
     mapped = f"{text_of(facts, elements.dataset)}.map({function})"
-    if len(unit + mapped) > _LINE:
-        mapped = mapped.replace(function, f"\n{unit * 2}{function}\n{unit}")
     text = f"{start} = {iterator}.make_initializer(\n{unit}{mapped}\n)"
     edits.append(ReplaceStatement(facts.source.span(first), text))
     edits += [RemoveStatement(facts.source.span(o), facts.source.span(first)) for o in others]
