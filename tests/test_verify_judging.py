@@ -57,6 +57,14 @@ def test_identical_passes_under_every_contract() -> None:
         assert found.worst_ratio == 0.0
 
 
+def test_a_value_that_one_version_reads_alone_is_no_difference_of_the_others() -> None:
+    only = {"only_rewritten": (("fetched", "x:0"),)}
+    found = verdict(Contract.EXACT, weights(point(1), point(2)), **only)
+    assert found.verdict is Verdict.PASS
+    assert found.reason == "all 2 values of 1 observables are the same bit for bit"
+    assert found.notes == ("x:0 is fetched by the rewritten version only",)
+
+
 def test_exact_takes_no_difference_at_all() -> None:
     found = verdict(Contract.EXACT, weights(point(1), point(2, 1e-12)))
     assert found.verdict is Verdict.FAIL

@@ -395,9 +395,9 @@ def _what_passed(comparison: Comparison, compared: Sequence[Compared], promise: 
             "the weights are the same bit for bit, and so is all else once the original is given "
             "the announced values of before its updates"
         )
-    if comparison.is_identical:
-        return f"all {count} are the same bit for bit"
     identical = sum(point.identical for one in compared for point in one.points)
+    if identical == points:
+        return f"all {count} are the same bit for bit"
     worst = max(one.worst_ratio for one in compared)
     return (
         f"of {count} {identical:,} are the same bit for bit; the others are within "
