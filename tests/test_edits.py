@@ -134,6 +134,10 @@ def test_comments_that_the_new_code_repeats_are_not_doubled() -> None:
         ("a\nf(1, # one\n  2)\n", "f(1, # one\n  2)", "a", "# one\na\n"),
         ("a\nif x:\n    b # B\n# end\n", "if x:\n    b", "a", "# B\na\n# end\n"),
         ("# head\na # A\nb\n", "a", "b", "# head\n# A\nb\n"),
+        ("a\nfor i in x:\n    b\n\n    c\n", "b", "a", "a\nfor i in x:\n    c\n"),
+        ("a\nif x:\n    b\n\n    # C\n    c\n", "b", "a", "a\nif x:\n    # C\n    c\n"),
+        ("a\nif x:\n\n    b\n\n    c\n", "b", "a", "a\nif x:\n\n    c\n"),
+        ("a\nif x:\n    b; d\n\n    c\n", "b", "a", "a\nif x:\n    d\n\n    c\n"),
     ],
 )
 def test_a_statement_is_removed(text: str, part: str, to: str, expected: str) -> None:

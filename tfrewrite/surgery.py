@@ -65,7 +65,14 @@ class _Surgeon(cst.CSTTransformer):
         self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
     ) -> cst.IndentedBlock:
         body = self._body(original_node.body, updated_node.body)
+        first = _lines(original_node.body)[0]
+        if body and not _blank_start(first.leading_lines) and self._is_gone(first):
+            body[0] = _without_blank_start(body[0])
         return updated_node.with_changes(body=body or [cst.SimpleStatementLine([cst.Pass()])])
+
+    def _is_gone(self, line: Line) -> bool:
+        works = [self._plan.statements.get(node) for node in _statements_of(line)]
+        return all(work and work.removed and not work.inserts for work in works)
 
     def leave_SimpleStatementSuite(  # noqa: N802
         self, original_node: cst.SimpleStatementSuite, updated_node: cst.SimpleStatementSuite
@@ -143,7 +150,7 @@ class _Surgeon(cst.CSTTransformer):
         return _framed(pieces, line)
 
 
-def _lines(body: Sequence[cst.CSTNode]) -> Iterable[Line]:
+def _lines(body: Sequence[cst.CSTNode]) -> Sequence[Line]:
     return cast("Sequence[Line]", body)
 
 
@@ -225,6 +232,13 @@ def _blank_start(leading: EmptyLines) -> EmptyLines:
     """The blank lines at the very top."""
     count = next((i for i, empty in enumerate(leading) if empty.comment), len(leading))
     return leading[:count]
+
+
+def _without_blank_start(line: Line) -> Line:
+    """A line that has become the first of its block, where no blank line stood before."""
+    return line.with_changes(
+        leading_lines=line.leading_lines[len(_blank_start(line.leading_lines)) :]
+    )
 
 
 def _separated(line: Line, blank: EmptyLines) -> Line:
