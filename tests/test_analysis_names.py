@@ -256,11 +256,17 @@ def test_a_new_name_never_collides() -> None:
         loss_value = 1
         def f(loss_value_2): pass
         obj.loss_value_3
-        "loss_value_4"  # loss_value_5
+        "loss_value_4"
     """)
     fresh = facts(text).names.fresh
-    assert fresh("loss_value") == "loss_value_6"
+    assert fresh("loss_value") == "loss_value_5"
     assert fresh("cost_value") == "cost_value"
+
+
+def test_a_word_of_a_comment_is_free() -> None:
+    text = "for batch in x:  # over all batches\n    print('no # batches_2')\n"
+    assert facts(text).names.fresh("batches") == "batches"
+    assert facts(text).names.fresh("batches_2") == "batches_2_2"
 
 
 def test_a_new_name_is_no_builtin_and_no_name_already_taken() -> None:

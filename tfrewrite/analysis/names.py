@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import ast
 import builtins
+import io
 import re
+import tokenize
 from collections.abc import Collection
 from functools import cached_property
 
 from tfrewrite.analysis.scopes import Binding, How, Scopes
 
 _COMPAT = re.compile(r"^tensorflow\.compat\.v[12](?:\.|$)")
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 class Names:
@@ -95,7 +98,14 @@ class Names:
 
     @cached_property
     def _identifiers(self) -> frozenset[str]:
-        return frozenset(re.findall(r"[^\W\d]\w*", self._scopes.source.text))
+        """All words but those of comments: a string may be a name that is looked up."""
+        text = self._scopes.source.text
+        try:
+            tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+        except (tokenize.TokenError, SyntaxError):
+            return frozenset(_WORD.findall(text))
+        code = (token.string for token in tokens if token.type != tokenize.COMMENT)
+        return frozenset(word for part in code for word in _WORD.findall(part))
 
     def _path(self, expr: ast.AST) -> str | None:
         if isinstance(expr, ast.Attribute):
