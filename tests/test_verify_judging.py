@@ -138,6 +138,17 @@ def test_a_whole_number_that_is_printed_may_not_differ() -> None:
     )
 
 
+def test_weights_are_bit_for_bit_unless_a_rewrite_among_others_rounds() -> None:
+    alone = Promise(Contract.SHIFTED, frozenset({Contract.EXACT, Contract.SHIFTED}))
+    rounds = Promise(Contract.SHIFTED, frozenset({Contract.ROUNDING, Contract.SHIFTED}))
+    near = Comparison((weights(point(1, 1e-9)),))
+    assert judge(near, alone).verdict is Verdict.FAIL
+    assert judge(near, rounds).verdict is Verdict.PASS
+    assert alone.shifts
+    assert rounds.shifts
+    assert not Promise(Contract.ROUNDING, frozenset({Contract.EXACT})).shifts
+
+
 def test_shifted_is_bit_for_bit_in_the_weights_alone() -> None:
     near = fetched(point(1, 1.5e-6))
     assert verdict(Contract.SHIFTED, weights(point(1)), near).verdict is Verdict.PASS
