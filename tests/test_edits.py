@@ -206,6 +206,8 @@ def test_insertions_at_one_place_keep_their_order() -> None:
         ("if x: a = 1 # A\n", "a = 1", "c\nd", "if x:\n    c\n    d # A\n"),
         ("a = f(1, # one\n  2)\n", "a = f(1, # one\n  2)", "c", "# one\nc\n"),
         ("a = 1", "a = 1", "c\nd", "c\nd"),
+        ("a = 1     # A\n", "a = 1", "c\nd = 2", "c\nd = 2     # A\n"),
+        ("a = 10    # A\n", "a = 10", "c\nd", "c\nd         # A\n"),
     ],
 )
 def test_a_statement_is_replaced(text: str, part: str, new: str, expected: str) -> None:

@@ -574,6 +574,25 @@ def test_the_most_runs_are_made_where_rounding_shows(tmp_path: Path, runs: FakeR
     assert len(runs.made) == cost.most_runs(one.effort, one.pair.promise)
 
 
+@pytest.mark.parametrize(
+    ("limits", "error", "advice"),
+    [
+        ({}, "ValueError: 3 and 9", "run it by itself with this interpreter first"),
+        ({"1": 3}, "ValueError: 3 and 9", "its loops were cut short, which may be why"),
+        ({"1": 3}, "ModuleNotFoundError: No module named 'gym'", "install gym there"),
+    ],
+)
+def test_what_to_do_where_the_original_fails(
+    cli: Cli, runs: FakeRuns, limits: dict[str, int], error: str, advice: str
+) -> None:
+    make(a=TRAIN)
+    runs.summary = {"ended": "error", "error": error, "limits": limits}
+    done = json.loads(cli("a.py", "--quick", "--steps", "3", "--format", "json").stdout)
+    (one,) = done["verifications"]
+    assert one["verdict"] == "inconclusive"
+    assert one["advice"].startswith(advice)
+
+
 def test_where_nothing_is_drawn_anew_one_seed_tells_more_than_five(
     cli: Cli, runs: FakeRuns
 ) -> None:

@@ -201,7 +201,7 @@ def _framed(pieces: list[Line], line: cst.SimpleStatementLine) -> list[Line]:
     leading = list(line.leading_lines)
     last = pieces[-1]
     if isinstance(last, cst.SimpleStatementLine) and not last.trailing_whitespace.comment:
-        pieces[-1] = last.with_changes(trailing_whitespace=line.trailing_whitespace)
+        pieces[-1] = _aligned(line, last.with_changes(trailing_whitespace=line.trailing_whitespace))
     elif line.trailing_whitespace.comment:
         leading.append(cst.EmptyLine(comment=line.trailing_whitespace.comment))
     pieces[0] = _below(leading, pieces[0])
