@@ -1449,6 +1449,52 @@ test_rewritten = bench(
         contract="exact",
         shapes=("crlf", "tabs"),
     ),
+    rewrites(
+        "types and shapes that do not fit into a line",
+        """
+        import numpy as np
+        import tensorflow as tf
+
+        sentences = np.zeros([100, 9])
+        questions = np.zeros([100, 9])
+        sentence_words = tf.placeholder(tf.float32, [None])
+        question_words = tf.placeholder(tf.float32, [None])
+        total = tf.reduce_sum(sentence_words * question_words)
+        with tf.Session() as sess:
+            for i in range(9):
+                feed = {sentence_words: sentences[i], question_words: questions[i]}
+                print(sess.run(total, feed))
+        """,
+        """
+        import numpy as np
+        import tensorflow as tf
+
+        sentences = np.zeros([100, 9])
+        questions = np.zeros([100, 9])
+        batch_iterator = tf.data.Iterator.from_structure((tf.float32, tf.float32))
+        next_sentence_words, next_question_words = batch_iterator.get_next()
+        sentence_words = tf.placeholder_with_default(next_sentence_words, None)
+        sentence_words.set_shape([None])
+        question_words = tf.placeholder_with_default(next_question_words, None)
+        question_words.set_shape([None])
+        total = tf.reduce_sum(sentence_words * question_words)
+        with tf.Session() as sess:
+            def batches():
+                for i in range(9):
+                    yield sentences[i], questions[i]
+            start_batches = batch_iterator.make_initializer(
+                tf.data.Dataset.from_generator(
+                    batches,
+                    (sentence_words.dtype, question_words.dtype),
+                    (sentence_words.shape, question_words.shape)
+                ).prefetch(1)
+            )
+            sess.run(start_batches)
+            for i in range(9):
+                print(sess.run(total))
+        """,
+        contract="exact",
+    ),
     offers(
         "draws that depend on the number of ops",
         script(_LOOP, graph="tf.set_random_seed(1)\n" + _GRAPH.replace("zeros", "random_normal")),

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.fed_batches import Entry, FedBatch
     from tfrewrite.analysis.placeholders import Placeholder
 
+_WIDTH = 99
+
 
 class BatchPipeline:
     """The iterator at the placeholders, the pipeline before the loop, and the loop without feed."""
@@ -97,13 +99,16 @@ class BatchPipeline:
         keys = [self._text(entry.key) for entry in self._batch.entries]
         dtypes = _structure([f"{key}.dtype" for key in keys])
         shapes = _structure([f"{key}.shape" for key in keys])
+        given = f"{self._batches}, {dtypes}, {shapes}"
+        if self._facts.source.span(self._place).column + len(self._unit * 2 + given) > _WIDTH:
+            given = f",\n{self._unit * 2}".join([self._batches, dtypes, shapes])
         return (
             f"def {self._batches}():\n"
             f"    {header}\n"
             f"{textwrap.indent(inner, '        ')}\n"
             f"{self._start} = {self._prefix}{self._iterator}.make_initializer(\n"
             f"{self._unit}{self._tf}.data.Dataset.from_generator(\n"
-            f"{self._unit * 2}{self._batches}, {dtypes}, {shapes}\n"
+            f"{self._unit * 2}{given}\n"
             f"{self._unit}).prefetch(1)\n"
             ")"
         )
