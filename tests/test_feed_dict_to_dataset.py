@@ -103,6 +103,47 @@ def refused(name: str, loop: str, reason: str, **parts: str) -> Case:
 
 test_refused = bench(
     FeedDictToDataset,
+    refuses(
+        "a critic's loss beside the clip of its weights",
+        script(
+            _LOOP.replace("sess.run(train,", "_, l, _ = sess.run([train, loss, clip],"),
+            graph=_GRAPH.replace("tf.square(tf.matmul(x, w) - y)", "tf.matmul(x, w) * y")
+            + "clip = [w.assign(tf.clip_by_value(w, -0.01, 0.01))]\n",
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "a loss that the update does not wait for",
+        script(
+            _LOOP.replace("sess.run(train,", "_, l = sess.run([train, loss],"),
+            graph=_GRAPH.replace("tf.square(tf.matmul(x, w) - y)", "tf.matmul(x, w) - y"),
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "a norm of the weights, fetched with the update",
+        script(
+            _LOOP.replace("sess.run(train,", "_, n = sess.run([train, norm],"),
+            graph=_GRAPH + "norm = tf.reduce_sum(tf.square(w))\n",
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "two updates in one run",
+        script(
+            _LOOP.replace("sess.run(train,", "sess.run([train, other],"),
+            graph=_GRAPH + "other = tf.train.AdamOptimizer(0.1).minimize(loss)\n",
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "two updates in one group",
+        script(
+            _LOOP.replace("sess.run(train,", "sess.run(both,"),
+            graph=_GRAPH + "both = tf.group(train, w.assign(tf.clip_by_value(w, -0.01, 0.01)))\n",
+        ),
+        reason="races-with-update",
+    ),
     refused(
         "all of the batch depends on a result",
         """
@@ -881,6 +922,20 @@ def pipeline(generator: str, loop: str, *, start: str = _START) -> str:
 
 test_rewritten = bench(
     FeedDictToDataset,
+    rewrites(
+        "a loss that the update waits for",
+        script(_LOOP.replace("sess.run(train,", "_, l = sess.run([train, loss],")),
+        after(
+            "def batches():\n"
+            "    for i in range(100):\n"
+            "        bx = X[i * 10:i * 10 + 10]\n"
+            "        by = Y[i * 10:i * 10 + 10]\n"
+            "        yield bx, by"
+            + _START
+            + "sess.run(start_batches)\nfor i in range(100):\n    _, l = sess.run([train, loss])\n"
+        ),
+        contract="exact",
+    ),
     becomes(
         "slices",
         _LOOP,
