@@ -288,6 +288,8 @@ class _Step:
         self, edits: tuple[Edit, ...], dropped: list[_Value], company: Company, gone: Fetch
     ) -> Rewrite:
         because = "nobody reads it, it changes nothing, and it fails for no values"
+        if len(dropped) > 1:
+            because = "nobody reads them, they change nothing, and they fail for no values"
         acting = not all(map(reads_only, company.roots))
         contract = Contract.EXACT
         if acting or may_round([company.fetch, gone]):

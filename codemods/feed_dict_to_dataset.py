@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.company import Company
+from tfrewrite.analysis.fetches import leaves
 from tfrewrite.analysis.nodes import beneath
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.placeholders import Placeholder
@@ -97,13 +99,14 @@ class FeedDictToDataset(Rule):
     random stream or an object that goes on with each batch must not be used by the loop
     (`shared-stream`, `shared-state`), and the loop must come to its end (`left-early`). The rest
     of the loop must be known to leave the arrays alone (`source-changes`, `call-between`). The run
-    must take one batch in each turn (`not-each-turn`, `fetch-not-seen`). A loop over a generator
-    (`source-consumed`) and a `while` (`loop-not-counted`) stay as they are: how often they turn is
-    not known before. The placeholder must be made once, where the loop sees it
-    (`placeholder-elsewhere`), its name must not be shown (`graph-read`), and the graph must stay in
-    the program (`graph-exported`, `distributed`) and be made in it (`graph-imported`). A generator
-    that fills one array again and again is refused (`batch-changes-state`): a tensor may share the
-    memory of the array it is made of.
+    must take one batch in each turn (`not-each-turn`, `fetch-not-seen`), and must not read by
+    chance what it writes (`races-with-update`: a critic's loss beside a clip of its weights). A
+    loop over a generator (`source-consumed`) and a `while` (`loop-not-counted`) stay as they are:
+    how often they turn is not known before. The placeholder must be made once, where the loop sees
+    it (`placeholder-elsewhere`), its name must not be shown (`graph-read`), and the graph must stay
+    in the program (`graph-exported`, `distributed`) and be made in it (`graph-imported`). A
+    generator that fills one array again and again is refused (`batch-changes-state`): a tensor may
+    share the memory of the array it is made of.
 
     ## When it does not help
     Where making a batch is cheap: an element costs about 0.2 ms by itself on 1.15 and 1.5 on 2.21.
@@ -134,6 +137,7 @@ class FeedDictToDataset(Rule):
         "placeholder-unclear": "It is not told what the placeholder is made with.",
         "placeholder-scope": "A `with` would place or bind the ops of the pipeline.",
         "fetch-not-seen": "It cannot be told that each run takes a batch.",
+        "races-with-update": "The order of what the run writes and reads is left to chance.",
         "run-without-feed": "Another run needs the placeholder and does not feed it.",
         "called-in-loop": "The loop is in a function called in a loop: the graph would grow.",
         "session-unknown": "It is not known what the session is, or whether it is there before.",
@@ -198,7 +202,7 @@ def _judged(facts: Facts, batch: FedBatch) -> _Judged | Obstacle:
     if obstacle is not None:
         return obstacle
     effects = facts.batches_ahead.effects(batch)
-    obstacle = facts.batches_ahead.obstacle(batch, effects)
+    obstacle = facts.batches_ahead.obstacle(batch, effects) or _race(facts, batch)
     if obstacle is not None:
         return obstacle
     place = _place(facts, batch, placeholders)
@@ -322,6 +326,30 @@ def _unfed(facts: Facts, batch: FedBatch, keys: list[Node]) -> Obstacle | None:
             message = f"the run of line {run.call.lineno} does not feed what it needs, and fails"
             return Obstacle("run-without-feed", message)
     return None
+
+
+def _race(facts: Facts, batch: FedBatch) -> Obstacle | None:
+    """Whether chance decides what is read before it is written.
+
+    What is fed is there when the run begins; an element is there later, when all that needs none
+    of it has been done. Measured: a critic's loss fetched with the op that clips its weights was
+    that of before the clip with a feed and that of after it with a pipeline.
+    """
+    roots = leaves(facts.graph.trace(batch.run.fetches))
+    feed = batch.run.feed
+    fed = facts.feeds.fed(feed) if feed is not None else None
+    uncut = feed is None or facts.feeds.only_placeholders(feed)
+    found = Company(roots, fed, only_placeholders=uncut).race()
+    effects = [node.effect.flags for node in beneath(*roots) if node.effect is not None]
+    writing = [one for one in effects if "writes" in one and "iterates" not in one]
+    if found is None and len(writing) < 2:
+        return None
+    text = facts.source.segment(batch.run.fetches)
+    message = (
+        f"nothing fixes the order in which a run of `{text}` writes and reads, and where the batch"
+        " comes later it may be another"
+    )
+    return Obstacle("races-with-update", message)
 
 
 def _place(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> ast.stmt | Obstacle:

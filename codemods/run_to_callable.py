@@ -12,6 +12,7 @@ from tfrewrite.analysis.sessions import SessionKind
 from tfrewrite.analysis.turns import in_most_turns, turns
 from tfrewrite.codemods.drop_unused_fetches import DropUnusedFetches
 from tfrewrite.codemods.merge_session_runs import MergeSessionRuns
+from tfrewrite.edits import ReplaceExpression
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.hoisted import made_before, text_of
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.sessions import SessionRun
+    from tfrewrite.edits import Edit
     from tfrewrite.model import Span
 
 _FEW_TURNS = 10
@@ -104,11 +106,13 @@ class RunToCallable(Rule):
         runs.sort(key=lambda run: facts.source.span(run.call))
         earlier = _made_fewer(facts) if runs else []
         taken: set[str] = set()
+        made: set[tuple[ast.stmt, str]] = set()
         for run in runs:
             found = _obstacle(facts, run, earlier) or _place(facts, run)
             if isinstance(found, Obstacle):
                 yield Refusal(facts.source.span(run.call), found.reason, found.message)
-            else:
+            elif (key := (found.before, _what(_session(run), run.fetches))) not in made:
+                made.add(key)  # The next of the kind takes the callable of this, once it is there.
                 yield _rewrite(facts, run, found, taken)
 
 
@@ -230,12 +234,42 @@ def _session(run: SessionRun) -> ast.expr:
     return run.call.func.value
 
 
+def _what(session: ast.expr, fetches: ast.expr) -> str:
+    return f"{ast.dump(session)} {ast.dump(fetches)}"
+
+
+def _there(facts: Facts, run: SessionRun, before: ast.stmt) -> str:
+    """The callable of the same run that stands right before the loop, if there is one."""
+    block, index = facts.source.position(before)
+    for statement in reversed(block[:index]):
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name() as name],
+                value=ast.Call(
+                    func=ast.Attribute(value=session, attr="make_callable"),
+                    args=[fetches],
+                    keywords=[],
+                ),
+            ):
+                same = _what(session, fetches) == _what(_session(run), run.fetches)
+                if same and len(facts.scopes.bindings(name)) == 1:
+                    return name.id
+            case _:
+                return ""
+    return ""
+
+
 def _rewrite(facts: Facts, run: SessionRun, place: Place, taken: set[str]) -> Rewrite:
-    name = facts.names.fresh(_title(facts, run), taken)
-    taken.add(name)
     session = text_of(facts, _session(run))
     fetches = text_of(facts, run.fetches)
-    made = f"{session}.make_callable({fetches})"
+    there = _there(facts, run, place.before)
+    if there:
+        edits: tuple[Edit, ...] = (ReplaceExpression(facts.source.span(run.call), f"{there}()"),)
+    else:
+        name = facts.names.fresh(_title(facts, run), taken)
+        taken.add(name)
+        made = f"{session}.make_callable({fetches})"
+        edits = made_before(facts, run.call, place.before, name, made)
     return Rewrite(
         facts.source.span(run.call),
         f"make a callable of `{session}.run({fetches})` before the loop of line"
@@ -243,7 +277,7 @@ def _rewrite(facts: Facts, run: SessionRun, place: Place, taken: set[str]) -> Re
         " less than some milliseconds",
         "the session and what is fetched stay the same in each turn, and nothing is fed",
         Contract.EXACT,
-        made_before(facts, run.call, place.before, name, made),
+        edits,
     )
 
 

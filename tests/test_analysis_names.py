@@ -267,6 +267,12 @@ def test_a_word_of_a_comment_is_no_name() -> None:
     assert facts("x = 1  # over all batches\n").names.fresh("batches") == "batches"
 
 
+def test_a_word_of_a_comment_is_free() -> None:
+    text = "for batch in x:  # over all batches\n    print('no # batches_2')\n"
+    assert facts(text).names.fresh("batches") == "batches"
+    assert facts(text).names.fresh("batches_2") == "batches_2_2"
+
+
 def test_a_new_name_is_no_builtin_and_no_name_already_taken() -> None:
     fresh = facts("").names.fresh
     assert fresh("sum") == "sum_2"

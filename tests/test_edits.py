@@ -64,6 +64,14 @@ def removed(text: str, part: str, to: str) -> str:
         ("x = f(a,\r\n      b)\r\n", "b", "[1,\n 2]", "x = f(a,\r\n      [1,\r\n 2])\r\n"),
         ("def f():\n\tif x:\n\t\treturn a;\n", "a", "b", "def f():\n\tif x:\n\t\treturn b;\n"),
         ("x = a", "a", "b", "x = b"),
+        ("x = a   # A\n", "a", "bcd", "x = bcd  # A\n"),
+        ("x = a        # A\n", "a", "bcd", "x = bcd      # A\n"),
+        ("x = abcd   # A\n", "abcd", "b", "x = b      # A\n"),
+        ("x = a  # A\n", "a", "bcd", "x = bcd  # A\n"),
+        ("x = a\t\t\t# A\n", "a", "bcd", "x = bcd\t\t\t# A\n"),
+        ("x = a     \n", "a", "bcd", "x = bcd     \n"),
+        ("x = f(a,\n  b)      # B\n", "b", "cd", "x = f(a,\n  cd)      # B\n"),
+        ("if x:\r\n  a      # A\r\n", "a", "bc", "if x:\r\n  bc     # A\r\n"),
         ("x = 1\n\x0c\n# page\ny = a\n", "a", "b", "x = 1\n\x0c\n# page\ny = b\n"),
     ],
 )
@@ -137,6 +145,10 @@ def test_comments_that_the_new_code_repeats_are_not_doubled() -> None:
         ("x\nif y:\n    # a\n    a\n\n    b\n", "a", "x", "# a\nx\nif y:\n    b\n"),
         ("if y:\n    a\n\n    # on b\n    b\n", "a", "b", "if y:\n    # on b\n    b\n"),
         ("if y:\n\n    a\n\n\n    b\n", "a", "b", "if y:\n\n    b\n"),
+        ("a\nfor i in x:\n    b\n\n    c\n", "b", "a", "a\nfor i in x:\n    c\n"),
+        ("a\nif x:\n    b\n\n    # C\n    c\n", "b", "a", "a\nif x:\n    # C\n    c\n"),
+        ("a\nif x:\n\n    b\n\n    c\n", "b", "a", "a\nif x:\n\n    c\n"),
+        ("a\nif x:\n    b; d\n\n    c\n", "b", "a", "a\nif x:\n    d\n\n    c\n"),
     ],
 )
 def test_a_statement_is_removed(text: str, part: str, to: str, expected: str) -> None:
@@ -197,6 +209,8 @@ def test_insertions_at_one_place_keep_their_order() -> None:
         ("if x: a = 1 # A\n", "a = 1", "c\nd", "if x:\n    c\n    d # A\n"),
         ("a = f(1, # one\n  2)\n", "a = f(1, # one\n  2)", "c", "# one\nc\n"),
         ("a = 1", "a = 1", "c\nd", "c\nd"),
+        ("a = 1     # A\n", "a = 1", "c\nd = 2", "c\nd = 2     # A\n"),
+        ("a = 10    # A\n", "a = 10", "c\nd", "c\nd         # A\n"),
     ],
 )
 def test_a_statement_is_replaced(text: str, part: str, new: str, expected: str) -> None:

@@ -132,6 +132,47 @@ def refused(name: str, loop: str, reason: str, **parts: str) -> Case:
 
 test_refused = bench(
     FeedDictToDataset,
+    refuses(
+        "a critic's loss beside the clip of its weights",
+        script(
+            _LOOP.replace("sess.run(train,", "_, l, _ = sess.run([train, loss, clip],"),
+            graph=_GRAPH.replace("tf.square(tf.matmul(x, w) - y)", "tf.matmul(x, w) * y")
+            + "clip = [w.assign(tf.clip_by_value(w, -0.01, 0.01))]\n",
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "a loss that the update does not wait for",
+        script(
+            _LOOP.replace("sess.run(train,", "_, l = sess.run([train, loss],"),
+            graph=_GRAPH.replace("tf.square(tf.matmul(x, w) - y)", "tf.matmul(x, w) - y"),
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "a norm of the weights, fetched with the update",
+        script(
+            _LOOP.replace("sess.run(train,", "_, n = sess.run([train, norm],"),
+            graph=_GRAPH + "norm = tf.reduce_sum(tf.square(w))\n",
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "two updates in one run",
+        script(
+            _LOOP.replace("sess.run(train,", "sess.run([train, other],"),
+            graph=_GRAPH + "other = tf.train.AdamOptimizer(0.1).minimize(loss)\n",
+        ),
+        reason="races-with-update",
+    ),
+    refuses(
+        "two updates in one group",
+        script(
+            _LOOP.replace("sess.run(train,", "sess.run(both,"),
+            graph=_GRAPH + "both = tf.group(train, w.assign(tf.clip_by_value(w, -0.01, 0.01)))\n",
+        ),
+        reason="races-with-update",
+    ),
     refused(
         "all of the batch depends on a result",
         """
@@ -919,6 +960,20 @@ def pipeline(generator: str, loop: str, *, start: str = _START) -> str:
 
 test_rewritten = bench(
     FeedDictToDataset,
+    rewrites(
+        "a loss that the update waits for",
+        script(_LOOP.replace("sess.run(train,", "_, l = sess.run([train, loss],")),
+        after(
+            "def batches():\n"
+            "    for i in range(100):\n"
+            "        bx = X[i * 10:i * 10 + 10]\n"
+            "        by = Y[i * 10:i * 10 + 10]\n"
+            "        yield bx, by"
+            + _START
+            + "sess.run(start_batches)\nfor i in range(100):\n    _, l = sess.run([train, loss])\n"
+        ),
+        contract="exact",
+    ),
     becomes(
         "slices",
         _LOOP,
@@ -1569,6 +1624,52 @@ test_rewritten = bench(
         ),
         contract="exact",
         shapes=("crlf",),
+    ),
+    rewrites(
+        "types and shapes that do not fit into a line",
+        """
+        import numpy as np
+        import tensorflow as tf
+
+        sentences = np.zeros([100, 9])
+        questions = np.zeros([100, 9])
+        sentence_words = tf.placeholder(tf.float32, [None])
+        question_words = tf.placeholder(tf.float32, [None])
+        total = tf.reduce_sum(sentence_words * question_words)
+        with tf.Session() as sess:
+            for i in range(9):
+                feed = {sentence_words: sentences[i], question_words: questions[i]}
+                print(sess.run(total, feed))
+        """,
+        """
+        import numpy as np
+        import tensorflow as tf
+
+        sentences = np.zeros([100, 9])
+        questions = np.zeros([100, 9])
+        batch_iterator = tf.data.Iterator.from_structure((tf.float32, tf.float32))
+        next_sentence_words, next_question_words = batch_iterator.get_next()
+        sentence_words = tf.placeholder_with_default(next_sentence_words, None)
+        sentence_words.set_shape([None])
+        question_words = tf.placeholder_with_default(next_question_words, None)
+        question_words.set_shape([None])
+        total = tf.reduce_sum(sentence_words * question_words)
+        with tf.Session() as sess:
+            def batches():
+                for i in range(9):
+                    yield sentences[i], questions[i]
+            start_batches = batch_iterator.make_initializer(
+                tf.data.Dataset.from_generator(
+                    batches,
+                    (sentence_words.dtype, question_words.dtype),
+                    (sentence_words.shape, question_words.shape)
+                ).prefetch(1)
+            )
+            sess.run(start_batches)
+            for i in range(9):
+                print(sess.run(total))
+        """,
+        contract="exact",
     ),
     offers(
         "draws that depend on the number of ops",

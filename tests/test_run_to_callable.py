@@ -606,10 +606,70 @@ test_rewritten = bench(
         + textwrap.dedent(
             """\
             run_train_op = sess.make_callable(train_op)
-            run_train_op_2 = sess.make_callable(train_op)
             for step in range(1000):
                 run_train_op()
-                run_train_op_2()
+                run_train_op()
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "the same three times, and something else",
+        in_loop(
+            "sess.run(train_op)", "sess.run(init_op)", "sess.run(train_op)", "sess.run(train_op)"
+        ),
+        HEAD
+        + textwrap.dedent(
+            """\
+            run_train_op = sess.make_callable(train_op)
+            run_init_op = sess.make_callable(init_op)
+            for step in range(1000):
+                run_train_op()
+                run_init_op()
+                run_train_op()
+                run_train_op()
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a callable of it that is another one later",
+        script(
+            """
+            step = sess.make_callable(train_op)
+            for i in range(99):
+                sess.run(train_op)
+            step = print
+            """
+        ),
+        script(
+            """
+            step = sess.make_callable(train_op)
+            run_train_op = sess.make_callable(train_op)
+            for i in range(99):
+                run_train_op()
+            step = print
+            """
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a callable of it, made where it may have been another op",
+        script(
+            """
+            step = sess.make_callable(train_op)
+            train_op = init_op
+            for i in range(99):
+                sess.run(train_op)
+            """
+        ),
+        script(
+            """
+            step = sess.make_callable(train_op)
+            train_op = init_op
+            run_train_op = sess.make_callable(train_op)
+            for i in range(99):
+                run_train_op()
             """
         ),
         contract="exact",

@@ -575,6 +575,92 @@ def test_the_most_runs_are_made_where_rounding_shows(tmp_path: Path, runs: FakeR
 
 
 @pytest.mark.parametrize(
+    ("limits", "error", "advice"),
+    [
+        ({}, "ValueError: 3 and 9", "run it by itself with this interpreter first"),
+        ({"1": 3}, "ValueError: 3 and 9", "its loops were cut short, which may be why"),
+        ({"1": 3}, "ModuleNotFoundError: No module named 'gym'", "install gym there"),
+    ],
+)
+def test_what_to_do_where_the_original_fails(
+    cli: Cli, runs: FakeRuns, limits: dict[str, int], error: str, advice: str
+) -> None:
+    make(a=TRAIN)
+    runs.summary = {"ended": "error", "error": error, "limits": limits}
+    done = json.loads(cli("a.py", "--quick", "--steps", "3", "--format", "json").stdout)
+    (one,) = done["verifications"]
+    assert one["verdict"] == "inconclusive"
+    assert one["advice"].startswith(advice)
+
+
+def test_where_nothing_is_drawn_anew_one_seed_tells_more_than_five(
+    cli: Cli, runs: FakeRuns
+) -> None:
+    make(a=TRAIN, b=NEW)
+    (one,) = resampled(cli)
+    assert (one["verdict"], one["numerics"]["contract"]) == ("pass", "resampled")
+    assert "are the same bit for bit" in one["reason"]
+    assert "might have been others and are the same" in one["numerics"]["notes"][-1]
+    assert (one["numerics"]["seeds"], len(runs.made)) == (1, 2)
+
+
+def test_other_draws_are_compared_over_all_seeds(cli: Cli, runs: FakeRuns) -> None:
+    make(a=TRAIN, b=NEW)
+    runs.prints = drawn
+    (one,) = resampled(cli)
+    assert one["verdict"] == "pass"
+    assert (one["numerics"]["seeds"], len(runs.made)) == (5, 10)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_values_of_before_an_update_among_other_draws(
+    tmp_path: Path, runs: FakeRuns, monkeypatch: pytest.MonkeyPatch, *, known: bool
+) -> None:
+    """A loss read earlier is larger in each run, which is no matter of what is drawn."""
+    (tmp_path / "train.py").write_text(TRAIN)
+    times = {"loss:0": [True]}
+    monkeypatch.setattr("tfrewrite.verify.experiment.read_with_updates", lambda _: times)
+    runs.prints = lambda run: drawn(run, 5.0 if run.asked["early"] or "new" in run.text else 1.0)
+    one = job(tmp_path, steps=3, seeds=5)
+    others = frozenset({Contract.SHIFTED} if known else ())
+    one = replace(one, pair=replace(one.pair, promise=Promise(Contract.RESAMPLED, others)))
+    (found,) = verify_all([one], ignored)
+    assert found.verdict is (Verdict.PASS if known else Verdict.FAIL), found.reason
+    assert len(runs.made) == (15 if known else 10)
+    assert len(runs.made) <= cost.most_runs(one.effort, one.pair.promise)
+
+
+def test_values_of_before_an_update_among_rounding(
+    tmp_path: Path, runs: FakeRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    times = {"loss:0": [True]}
+    monkeypatch.setattr("tfrewrite.verify.experiment.read_with_updates", lambda _: times)
+    runs.prints = lambda run: (
+        rounded(run) if run.asked["early"] or "new" in run.text else "loss 3.0\n"
+    )
+    one = job(tmp_path, steps=3)
+    promise = Promise(Contract.SHIFTED, frozenset({Contract.ROUNDING, Contract.SHIFTED}))
+    (found,) = verify_all([replace(one, pair=replace(one.pair, promise=promise))], ignored)
+    assert found.verdict is Verdict.PASS, found.reason
+    assert found.numerics is not None
+    assert found.numerics.notes == ("loss:0: of before the update of the same step",)
+
+
+def drawn(run: Ran, loss: float = 1.0) -> str:
+    """As if the rewrite drew other numbers."""
+    other = 7 if "new" in run.text else 3
+    return f"loss {loss + 0.01 * (run.asked['seed'] * other % 5):.9f}\n"
+
+
+def resampled(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
+    asked = arguments or ("a.py", "b.py", "--contract", "resampled")
+    done = cli(*asked, "--quick", "--steps", "3", "--format", "json")
+    found: list[dict[str, Any]] = json.loads(done.stdout)["verifications"]
+    return found
+
+
+@pytest.mark.parametrize(
     ("own", "asked_for", "timed"),
     [((1.0, 1.0), None, 8), ((0.5, 0.5), None, 8), ((1.0, 1.2), None, 24), ((1.0, 1.2), 5, 10)],
     ids=["the same", "faster", "hard to tell", "a number was asked for"],

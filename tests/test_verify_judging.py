@@ -57,6 +57,14 @@ def test_identical_passes_under_every_contract() -> None:
         assert found.worst_ratio == 0.0
 
 
+def test_a_value_that_one_version_reads_alone_is_no_difference_of_the_others() -> None:
+    only = {"only_rewritten": (("fetched", "x:0"),)}
+    found = verdict(Contract.EXACT, weights(point(1), point(2)), **only)
+    assert found.verdict is Verdict.PASS
+    assert found.reason == "all 2 values of 1 observables are the same bit for bit"
+    assert found.notes == ("x:0 is fetched by the rewritten version only",)
+
+
 def test_exact_takes_no_difference_at_all() -> None:
     found = verdict(Contract.EXACT, weights(point(1), point(2, 1e-12)))
     assert found.verdict is Verdict.FAIL
@@ -128,6 +136,17 @@ def test_a_whole_number_that_is_printed_may_not_differ() -> None:
     assert verdict(Contract.ROUNDING, printed(point(1, 1.0, scale=59, unit=0.0))).verdict is (
         Verdict.FAIL
     )
+
+
+def test_weights_are_bit_for_bit_unless_a_rewrite_among_others_rounds() -> None:
+    alone = Promise(Contract.SHIFTED, frozenset({Contract.EXACT, Contract.SHIFTED}))
+    rounds = Promise(Contract.SHIFTED, frozenset({Contract.ROUNDING, Contract.SHIFTED}))
+    near = Comparison((weights(point(1, 1e-9)),))
+    assert judge(near, alone).verdict is Verdict.FAIL
+    assert judge(near, rounds).verdict is Verdict.PASS
+    assert alone.shifts
+    assert rounds.shifts
+    assert not Promise(Contract.ROUNDING, frozenset({Contract.EXACT})).shifts
 
 
 def test_shifted_is_bit_for_bit_in_the_weights_alone() -> None:

@@ -176,6 +176,8 @@ def test_the_weakest_contract_of_the_rewrites_made_is_promised(tmp_path: Path) -
     assert "old(shift)" in new(pair)["a.py"]
     (pair,) = subjects.rewritten_file(tmp_path / "a.py", rules(Contract.SHIFTED), None).pairs
     assert pair.promise.contract is Contract.SHIFTED
+    assert pair.promise.others == {Contract.EXACT, Contract.ROUNDING, Contract.SHIFTED}
+    assert not pair.promise.weights_are_exact
     assert pair.subject.changes[-1].changes == "`shift` is read one step late"
 
 

@@ -102,6 +102,22 @@ def test_a_session_that_only_restores_does_not_count_again() -> None:
     assert ended(1, left_open=1) == [1]
 
 
+def test_a_session_that_is_forgotten_keeps_its_weights() -> None:
+    found, recorder = weights()
+    for value in (1.0, 2.0):
+        found.used(Session(value))  # which nothing else refers to
+    assert [value for _, value, _ in found.values()] == [1.0, 2.0]
+    found.record_end()
+    assert sorted(recorder.final.values()) == [1.0, 2.0]
+
+
+def test_not_all_of_many_forgotten_sessions_are_kept() -> None:
+    found, _ = weights()
+    for value in range(50):
+        found.used(Session(float(value)))
+    assert [value for _, value, _ in found.values()] == [46.0, 47.0, 48.0, 49.0]
+
+
 def test_a_new_session_with_known_weights_is_no_change() -> None:
     found, _ = weights()
     first, second, third = Session(1), Session(1), Session(2)

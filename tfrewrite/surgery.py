@@ -19,6 +19,8 @@ EmptyLines = Sequence[cst.EmptyLine]
 
 # LibCST's parser overflows the stack, and takes the process with it, at some 5,000 levels.
 _DEEPEST = 1_000
+_ALIGNED = 3  # So many spaces before a comment are there to put it in a column.
+_PLAIN = cst.Module(())
 
 
 def operate(text: str, edits: Sequence[Edit]) -> str:
@@ -54,7 +56,11 @@ class _Surgeon(cst.CSTTransformer):
         replacement = self._plan.expressions.get(original_node)
         if replacement is not None:
             return cast("cst.CSTNodeT", replacement)
-        return super().on_leave(original_node, updated_node)
+        left = super().on_leave(original_node, updated_node)
+        if isinstance(original_node, cst.SimpleStatementLine):
+            assert isinstance(left, cst.SimpleStatementLine)
+            return cast("cst.CSTNodeT", _aligned(original_node, left))
+        return left
 
     def leave_Module(  # noqa: N802
         self, original_node: cst.Module, updated_node: cst.Module
@@ -146,6 +152,18 @@ class _Surgeon(cst.CSTTransformer):
         return _framed(pieces, line)
 
 
+def _aligned(old: cst.SimpleStatementLine, new: cst.SimpleStatementLine) -> Line:
+    """A line whose comment stays in its column, if it was put there, and if there is room."""
+    space = old.trailing_whitespace.whitespace.value
+    if not old.trailing_whitespace.comment or space != " " * max(len(space), _ALIGNED):
+        return new
+    before, after = (_PLAIN.code_for_node(one.with_changes(leading_lines=())) for one in (old, new))
+    if before.count("\n") > 1 or after.count("\n") > 1:
+        return new
+    room = max(len(space) + len(before) - len(after), _ALIGNED - 1)
+    return new.with_deep_changes(new.trailing_whitespace.whitespace, value=" " * room)
+
+
 def _lines(body: Sequence[cst.CSTNode]) -> Sequence[Line]:
     return cast("Sequence[Line]", body)
 
@@ -179,7 +197,7 @@ def _framed(pieces: list[Line], line: cst.SimpleStatementLine) -> list[Line]:
     leading = list(line.leading_lines)
     last = pieces[-1]
     if isinstance(last, cst.SimpleStatementLine) and not last.trailing_whitespace.comment:
-        pieces[-1] = last.with_changes(trailing_whitespace=line.trailing_whitespace)
+        pieces[-1] = _aligned(line, last.with_changes(trailing_whitespace=line.trailing_whitespace))
     elif line.trailing_whitespace.comment:
         leading.append(cst.EmptyLine(comment=line.trailing_whitespace.comment))
     pieces[0] = _below(leading, pieces[0])

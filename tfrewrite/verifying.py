@@ -27,6 +27,7 @@ from tfrewrite.verify.batch import Job, verify_all
 from tfrewrite.verify.config import load as load_settings
 from tfrewrite.verify.config import parse_steps
 from tfrewrite.verify.experiment import Pair
+from tfrewrite.verify.judging import Promise
 from tfrewrite.verify.model import Verdict, Verification
 from tfrewrite.verify.settings import VerifySettings, split_arguments
 from tfrewrite.verify.tf_generation import is_tf1_script
@@ -212,7 +213,7 @@ def _jobs(pair: Pair, settings: VerifySettings) -> list[Job]:
     tree, script = pair.original.tree, pair.original.script
     own = settings.of(tree, script)
     if own.contract and own.contract is not pair.promise.contract:
-        promise = replace(pair.promise, contract=own.contract)
+        promise = Promise(own.contract)
         pair = replace(pair, promise=promise, subject=replace(pair.subject, contract=own.contract))
     modules = Modules.on_disk(tree)
     is_tf1 = any(is_tf1_script(modules.text(name)) for name in modules.reached(script))

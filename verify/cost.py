@@ -19,11 +19,11 @@ def most_runs(effort: Effort, promise: Promise) -> int:
     times = _timed(effort) + _trial(effort)
     seeds = max(1, effort.seeds)
     tried = 1 if effort.steps is None else 0
+    before = 1 if promise.shifts else 0
     if promise.contract is Contract.RESAMPLED:
-        return tried + 2 * seeds + times
+        return tried + seeds * (2 + before) + times
     both_and_again = 3
     nudged = 0 if promise.weights_are_exact else effort.nudged
-    before = 1 if promise.contract is Contract.SHIFTED else 0
     return tried + seeds * (both_and_again + nudged + before) + times
 
 

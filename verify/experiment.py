@@ -14,7 +14,13 @@ from dataclasses import dataclass, replace
 
 from tfrewrite.model import Contract
 from tfrewrite.verify import distributions, failures, growth, judging, timing
-from tfrewrite.verify.comparing import ComparingError, compare, read_early, read_with_updates
+from tfrewrite.verify.comparing import (
+    ComparingError,
+    Comparison,
+    compare,
+    read_early,
+    read_with_updates,
+)
 from tfrewrite.verify.model import (
     Environment,
     Growth,
@@ -72,6 +78,12 @@ class Pair:
 
 
 Progress = Callable[[str], None]
+Early = Mapping[str, Sequence[bool]] | None
+AS_BEFORE = "{}: of before the update of the same step"
+SAME_DRAWS = (
+    "random numbers might have been others and are the same, since the runs give each op without "
+    "a seed one by its place"
+)
 
 
 class Inconclusive(Exception):  # noqa: N818  it is no error
@@ -108,21 +120,18 @@ class Baseline:
                 del self._made[self.effort.seed, "plain"]
         return self._steps
 
-    def plain(self, seed: int) -> Observation:
-        return self._observed(self.steps, seed, "plain")
+    def plain(self, seed: int, early: Early = None) -> Observation:
+        """With `early`: as if these values were read before updates, each at these times."""
+        return self._observed(self.steps, seed, "plain", early=early)
 
-    def again(self, seed: int) -> Observation:
-        return self._observed(self.steps, seed, "again")
+    def again(self, seed: int, early: Early = None) -> Observation:
+        return self._observed(self.steps, seed, "again", early=early)
 
-    def nudged(self, seed: int) -> list[Observation]:
+    def nudged(self, seed: int, early: Early = None) -> list[Observation]:
         return [
-            self._observed(self.steps, seed, f"moved {number + 1}", nudge=number)
+            self._observed(self.steps, seed, f"moved {number + 1}", nudge=number, early=early)
             for number in range(self.effort.nudged)
         ]
-
-    def early(self, seed: int, times: Mapping[str, Sequence[bool]]) -> Observation:
-        """As if the script had read these values before its updates, each at these times."""
-        return self._observed(self.steps, seed, f"read early: {dict(times)}", early=times)
 
     def _observed(
         self,
@@ -132,12 +141,19 @@ class Baseline:
         *,
         budget_s: float = 0.0,
         nudge: int | None = None,
-        early: Mapping[str, Sequence[bool]] | None = None,
+        early: Early = None,
     ) -> Observation:
+        if early:
+            what += f", read early: {dict(early)}"
         if (seed, what) not in self._made:
             self.progress(f"numbers: original, {what[:40]}")
             run = self.laboratory.observe(
-                self.program, seed=seed, steps=steps, budget_s=budget_s, nudge=nudge, early=early
+                self.program,
+                seed=seed,
+                steps=steps,
+                budget_s=budget_s,
+                nudge=nudge,
+                early=early or None,
             )
             require_success(run, of_original=True)
             self._made[seed, what] = run
@@ -252,43 +268,60 @@ class Experiment:
     def _compared(self, seed: int) -> Numerics:
         """Two runs where these are alike to the bit; else as many more as it takes to judge."""
         promise, baseline = self._pair.promise, self._baseline
-        shifts = promise.contract is Contract.SHIFTED
-        original = baseline.plain(seed)
-        rewritten = self._rewritten(seed, early={} if shifts else None)
+        original, rewritten = baseline.plain(seed), self._rewritten(seed)
         comparison = compare(self._laboratory, original, rewritten)
         if comparison.is_identical:
             return judging.judge(comparison, promise)
-        if shifts:
-            early = baseline.early(seed, read_with_updates(rewritten))
+        early = self._early(rewritten)
+        if promise.contract is Contract.SHIFTED and promise.weights_are_exact:
             again = [baseline.again(seed)]
             late = compare(self._laboratory, original, rewritten, again=again)
-            comparison = read_early(late, compare(self._laboratory, early, rewritten))
-            return judging.judge(comparison, promise)
+            before = compare(self._laboratory, baseline.plain(seed, early), rewritten)
+            return judging.judge(read_early(late, before), promise)
         comparison = compare(
             self._laboratory,
-            original,
+            baseline.plain(seed, early),
             rewritten,
-            again=[baseline.again(seed)],
-            nudged=[] if promise.weights_are_exact else baseline.nudged(seed),
+            again=[baseline.again(seed, early)],
+            nudged=[] if promise.weights_are_exact else baseline.nudged(seed, early),
         )
-        return judging.judge(comparison, promise)
+        return judging.judge(_noted(comparison, early), promise)
+
+    def _early(self, rewritten: Observation) -> Early:
+        """What the original has to read before its updates, to be held against this."""
+        return read_with_updates(rewritten) if self._pair.promise.shifts else None
 
     def _by_distribution(self, seeds: Sequence[int]) -> Numerics:
-        pairs = [(self._baseline.plain(seed), self._rewritten(seed)) for seed in seeds]
-        if len(pairs) == 1:
+        """By the values themselves, if nothing is drawn anew; else by what they come to."""
+        pairs = [self._of_seed(seeds[0])]
+        early = self._early(pairs[0][1])
+        contract = Contract.SHIFTED if early else Contract.EXACT
+        comparison = _noted(compare(self._laboratory, *pairs[0]), early)
+        numerics = judging.judge(comparison, judging.Promise(contract))
+        if numerics.verdict is Verdict.PASS:
+            notes = (*numerics.notes, SAME_DRAWS)
+            return replace(numerics, contract=Contract.RESAMPLED, notes=notes)
+        if len(seeds) == 1:
             raise Inconclusive(
                 Verdict.INCONCLUSIVE,
                 "what draws other random numbers can be compared by distribution only",
                 f"give it several seeds, as in --seeds {SEEDS_FOR_DISTRIBUTIONS}",
             )
+        pairs += [self._of_seed(seed) for seed in seeds[1:]]
         return distributions.judge(self._laboratory, pairs)
 
-    def _rewritten(
-        self, seed: int, early: Mapping[str, Sequence[bool]] | None = None
-    ) -> Observation:
+    def _of_seed(self, seed: int) -> tuple[Observation, Observation]:
+        original, rewritten = self._baseline.plain(seed), self._rewritten(seed)
+        early = self._early(rewritten)
+        return (self._baseline.plain(seed, early) if early else original), rewritten
+
+    def _rewritten(self, seed: int) -> Observation:
         self._progress("numbers: rewritten")
         run = self._laboratory.observe(
-            self._pair.rewritten, seed=seed, steps=self._baseline.steps, early=early
+            self._pair.rewritten,
+            seed=seed,
+            steps=self._baseline.steps,
+            early={} if self._pair.promise.shifts else None,
         )
         self._require_time(run, self._baseline.plain(seed))
         require_success(run, of_original=False)
@@ -363,6 +396,11 @@ class Experiment:
         require_success(run, of_original=True)
         turns = run.summary.get("turns_of", {})
         return max(math.ceil(int(turns.get(loop, 0)) / limits[loop]) for loop in cut)
+
+
+def _noted(comparison: Comparison, early: Early) -> Comparison:
+    """With what the original was made to read early."""
+    return replace(comparison, notes=(*comparison.notes, *map(AS_BEFORE.format, early or ())))
 
 
 def require_success(run: Observation, *, of_original: bool) -> None:

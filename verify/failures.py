@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tfrewrite.verify.process import Ending, RunResult
 from tfrewrite.verify.runs import Observation
 
 LAST_LINES = 30
 BY_ITSELF = "run it by itself with this interpreter first"
+CUT_SHORT = (
+    "its loops were cut short, which may be why: try --steps all, perhaps with less data, or "
+    "run it by itself with this interpreter"
+)
 GIVE_ARGUMENTS = "give the arguments it needs by --args"
 NEEDS_GPU = "verify it where there is a GPU, or let it do without one"
 OF_ARGUMENTS = re.compile(r"argparse\.|\bArgumentError\b|\bFlagsError\b|UnparsedFlagAccessError")
@@ -61,7 +65,9 @@ def explain(run: Observation) -> Failure:
     if not summary:
         return _of_silence(result, output)
     if ended == "error":
-        return _of_error(error, output)
+        failure = _of_error(error, output)
+        cut = run.was_cut and failure.advice == BY_ITSELF
+        return replace(failure, advice=CUT_SHORT) if cut else failure
     return _of_exit(f"ended itself with exit code {summary.get('exit_code')}", error, output)
 
 

@@ -44,10 +44,18 @@ class Promise:
     """What is held against the evidence."""
 
     contract: Contract
+    others: frozenset[Contract] = frozenset()
+    """What the single rewrites promise, of which the whole promises the least."""
 
     @property
     def weights_are_exact(self) -> bool:
-        return self.contract in {Contract.EXACT, Contract.SHIFTED}
+        rounded = Contract.ROUNDING in self.others
+        return self.contract in {Contract.EXACT, Contract.SHIFTED} and not rounded
+
+    @property
+    def shifts(self) -> bool:
+        """Whether values may be those of before an update."""
+        return Contract.SHIFTED in {self.contract, *self.others}
 
 
 def judge(comparison: Comparison, promise: Promise) -> Numerics:
@@ -390,14 +398,15 @@ def _read_by_one(comparison: Comparison) -> Iterator[str]:
 def _what_passed(comparison: Comparison, compared: Sequence[Compared], promise: Promise) -> str:
     points = sum(len(one.points) for one in compared)
     count = f"{points:,} values of {len(compared):,} observables"
-    if promise.contract is Contract.SHIFTED and comparison.notes:
+    shifted = promise.contract is Contract.SHIFTED and promise.weights_are_exact
+    if shifted and comparison.notes:
         return (
             "the weights are the same bit for bit, and so is all else once the original is given "
             "the announced values of before its updates"
         )
-    if comparison.is_identical:
-        return f"all {count} are the same bit for bit"
     identical = sum(point.identical for one in compared for point in one.points)
+    if identical == points:
+        return f"all {count} are the same bit for bit"
     worst = max(one.worst_ratio for one in compared)
     return (
         f"of {count} {identical:,} are the same bit for bit; the others are within "

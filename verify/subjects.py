@@ -222,7 +222,7 @@ def _pair(
         Subject(name, str(shown), f"{shown} (rewritten)", promise, diff, changes),
         Program.of(tree, script),
         Program.of(tree, script, new),
-        judging.Promise(promise),
+        judging.Promise(promise, frozenset(() if contract else (one.contract for one in changes))),
     )
 
 

@@ -30,7 +30,7 @@ def read(names):
 
 x = tf.placeholder(tf.float32, [None, 256, 256])
 kernel = tf.Variable(tf.random_normal([256, 64], stddev=0.05, seed=2))
-features = tf.tanh(tf.tensordot(x, kernel, [[2], [0]]))
+features = tf.tanh(tf.matmul(tf.reshape(x, [-1, 256]), kernel))
 loss = tf.reduce_mean(tf.square(features - 0.5))
 train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 

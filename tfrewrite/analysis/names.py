@@ -18,6 +18,7 @@ from functools import cached_property
 from tfrewrite.analysis.scopes import Binding, How, Scopes
 
 _COMPAT = re.compile(r"^tensorflow\.compat\.v[12](?:\.|$)")
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 class Names:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.fed_batches import Entry, FedBatch
     from tfrewrite.analysis.placeholders import Placeholder
 
+_WIDTH = 99
+
 
 class BatchPipeline:
     """The iterator at the placeholders, the pipeline before the loop, and the loop without feed."""

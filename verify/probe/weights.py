@@ -4,6 +4,7 @@ In graph mode a variable has a value in each session; in eager mode it has one o
 adds nothing to a graph: the tensor through which a variable is read was made with the variable.
 """
 
+import collections
 import hashlib
 import threading
 import weakref
@@ -11,6 +12,9 @@ import weakref
 import numpy as np
 
 _NUMBER = " in session %d"
+_KEPT = 4
+"""So many sessions are kept from being collected. One that a script makes and forgets has weights
+for as long as anything refers to it, and a rewrite may well do so."""
 
 
 class Weights(object):
@@ -20,6 +24,7 @@ class Weights(object):
         self._recorder = recorder
         self._eager = []
         self._sessions = []
+        self._kept = collections.deque(maxlen=_KEPT)
         self._names = {}
         self._own = set()
         self._digests = {}
@@ -47,6 +52,7 @@ class Weights(object):
     def used(self, session):
         if not any(one() is session for one in self._sessions):
             self._sessions.append(weakref.ref(session))
+            self._kept.append(session)
 
     @property
     def open_sessions(self):
