@@ -72,6 +72,7 @@ class FinalizeGraph(Rule):
         "dynamic-code": "The file changes names, attributes or classes unseen.",
     }
     on_request = True
+    judges_the_rest = True
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         if any(node.attr == "finalize" for node in facts.source.all(ast.Attribute)):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.scopes import Binding
+    from tfrewrite.analysis.scopes import Binding, Scope
 
 _STREAMS = ("numpy.random", "random")
 _STREAM_OBJECTS = ("numpy.random.RandomState", "numpy.random.default_rng", "random.Random")
@@ -117,7 +117,7 @@ class BatchCode:
         self._data = facts.data_values
 
     def effects(self, code: Iterable[ast.AST], local: frozenset[str]) -> BatchEffects:
-        """What code does of which the names in `local` are its own."""
+        """What code of one scope does, of which the names in `local` are its own."""
         return _Look(self, local).all_of(code)
 
 
@@ -136,10 +136,12 @@ class _Look:
         self._inside: list[ast.AST] = []
         self._receivers: list[ast.expr | None] = []
         self._seen: set[ast.AST] = set()
+        self._home: Scope | None = None
         self.found = BatchEffects()
 
     def all_of(self, code: Iterable[ast.AST]) -> BatchEffects:
         for node in code:
+            self._home = self._scopes.of(node)
             self._node(node)
         return self.found
 
@@ -176,6 +178,8 @@ class _Look:
                 if not _binds_names(node.target):
                     self._unknown(node, "the loop stores what it takes")
                 self._children(node)
+            case ast.comprehension() if not _binds_names(node.target):
+                self._unknown(node.target, "the comprehension stores what it takes")
             case ast.Global() if self._inside:
                 self.found.variables |= set(node.names)
             case ast.expr() if not isinstance(node, _EXPRESSIONS):
@@ -201,6 +205,11 @@ class _Look:
             return True
         return any(owner.node is one for one in self._inside)
 
+    def _is_home(self, name: ast.Name) -> bool:
+        """Whether a function called means the variable of the code that calls it."""
+        owner = self._scopes.of(name).owner(name.id)
+        return self._home is not None and owner is self._home.owner(name.id)
+
     def _name(self, name: ast.Name) -> None:
         if not isinstance(name.ctx, ast.Load) or self._is_local(name):
             return
@@ -215,6 +224,12 @@ class _Look:
             self._unknown(name, f"`{name.id}` is not bound in this file")
             return
         self.found.reads.append(name)
+        if self._inside and name.id in self._local and self._is_home(name):
+            function = getattr(self._inside[-1], "name", "")
+            message = f"`{function}` reads `{name.id}`, which the loop sets in each turn"
+            self._refuse("depends-on-loop", message)
+        if self._data.used_up(name):
+            self._unknown(name, f"`{name.id}` may be something that can be gone over only once")
         if not self._data.expr(name):
             self._unknown(name, f"it is not known what `{name.id}` is: indexing it may run code")
 
@@ -234,7 +249,7 @@ class _Look:
             return
         if self._of_self(node) is not None or self._data.dataset(node.value):
             self.found.reads.append(node)
-            if not self._data.expr(node):
+            if not self._data.expr(node) or self._data.used_up(node):
                 self._unknown(node, f"it is not known what `{_short(node)}` is")
             return
         if node.attr not in _ABOUT_IT and not self._data.expr(node):

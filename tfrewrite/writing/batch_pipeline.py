@@ -25,13 +25,14 @@ class BatchPipeline:
 
     def __init__(
         self, facts: Facts, batch: FedBatch, placeholders: list[Placeholder], place: ast.stmt,
-        taken: set[str],
+        taken: set[str], *, in_graph: bool,
     ) -> None:  # fmt: skip
         self._facts = facts
         self._batch = batch
         self._placeholders = placeholders
         self._place = place
         self._taken = taken
+        self._in_graph = in_graph
         func = placeholders[0].call.func
         assert isinstance(func, ast.Attribute)
         self._tf = facts.source.segment(func.value)
@@ -97,16 +98,17 @@ class BatchPipeline:
         keys = [self._text(entry.key) for entry in self._batch.entries]
         dtypes = _structure([f"{key}.dtype" for key in keys])
         shapes = _structure([f"{key}.shape" for key in keys])
-        return (
-            f"def {self._batches}():\n"
-            f"    {header}\n"
-            f"{textwrap.indent(inner, '        ')}\n"
+        generator = f"def {self._batches}():\n    {header}\n{textwrap.indent(inner, '        ')}\n"
+        made = (
             f"{self._start} = {self._prefix}{self._iterator}.make_initializer(\n"
             f"{self._unit}{self._tf}.data.Dataset.from_generator(\n"
             f"{self._unit * 2}{self._batches}, {dtypes}, {shapes}\n"
             f"{self._unit}).prefetch(1)\n"
             ")"
         )
+        if self._in_graph:
+            made = f"with {keys[0]}.graph.as_default():\n{textwrap.indent(made, '    ')}"
+        return generator + made
 
     def _before_loops(self) -> list[Edit]:
         session = self._session()
