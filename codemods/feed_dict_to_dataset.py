@@ -104,9 +104,9 @@ class FeedDictToDataset(Rule):
     of the loop must be known to leave the arrays and files alone (`source-changes`,
     `call-between`). The run must take one batch in each turn (`not-each-turn`, `fetch-not-seen`).
     A loop over a generator (`source-consumed`) and a `while` (`loop-not-counted`) stay as they are:
-    how often they turn is not known before. The placeholder must be made once, where the loop sees it
-    (`placeholder-elsewhere`), its name must not be shown (`graph-read`), and the graph must stay in
-    the program (`graph-exported`, `distributed`). A generator that fills one array again and again
+    how often they turn is not known before. The placeholder must be made once, where the loop sees
+    it (`placeholder-elsewhere`), its name must not be shown (`graph-read`), and the graph must stay
+    in the program (`graph-exported`, `distributed`). A generator that fills one array again and again
     is refused (`batch-changes-state`): a tensor may share the memory of the array it is made of.
 
     ## When it does not help
