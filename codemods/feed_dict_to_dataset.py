@@ -106,8 +106,9 @@ class FeedDictToDataset(Rule):
     A loop over a generator (`source-consumed`) and a `while` (`loop-not-counted`) stay as they are:
     how often they turn is not known before. The placeholder must be made once, where the loop sees
     it (`placeholder-elsewhere`), its name must not be shown (`graph-read`), and the graph must stay
-    in the program (`graph-exported`, `distributed`). A generator that fills one array again and again
-    is refused (`batch-changes-state`): a tensor may share the memory of the array it is made of.
+    in the program (`graph-exported`, `distributed`). A generator that fills one array again and
+    again is refused (`batch-changes-state`): a tensor may share the memory of the array it is made
+    of.
 
     ## When it does not help
     Where making a batch is cheap: an element costs about 0.2 ms by itself on 1.15 and 1.5 on 2.21.
