@@ -131,6 +131,12 @@ def _graph(facts: Facts, loop: ast.stmt, runs: list[SessionRun]) -> str | Obstac
 def _obstacle(facts: Facts, loop: ast.stmt) -> Obstacle | None:
     if facts.dynamics.obstacle:
         return Obstacle("dynamic-code", facts.dynamics.obstacle)
+    for node in facts.source.all(ast.Attribute):
+        if node.attr in ("get_session_handle", "get_session_tensor"):
+            message = (
+                f"line {node.lineno} keeps tensors in the session: runs make ops to fetch them"
+            )
+            return Obstacle("builds-ops", message)
     rest = facts.afterwards.rest(loop)
     if rest.unseen:
         return Obstacle("callers-not-seen", f"{rest.unseen}: ops may be made after it returns")
