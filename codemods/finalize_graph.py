@@ -52,10 +52,12 @@ class FinalizeGraph(Rule):
       on 1.15.5 and 2.21).
 
     ## Refuses
-    Whatever makes ops in the loop or after it (`builds-ops`), or cannot be shown to make none: an
-    operator on what may be a tensor, a call into another file. A loop in a function whose callers
-    are not all in the file (`callers-not-seen`), since ops may be made after it returns. A session
-    that the place before the loop does not know (`session-unknown`).
+    Whatever makes ops in the loop or after it (`builds-ops`), also where nothing names it: in a
+    generator or a `map` that goes on, in a method such as `__iter__` or `__str__`, at the exit. And
+    whatever cannot be shown to make none: an operator on what may be a tensor, a call into another
+    file. A loop in a function whose callers are not all in the file (`callers-not-seen`), since ops
+    may be made after it returns. A session that the place before the loop does not know
+    (`session-unknown`). It waits until no other rule that is selected has anything left to do.
 
     ## When it does not help
     It makes nothing faster by itself.
