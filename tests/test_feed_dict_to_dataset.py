@@ -610,6 +610,40 @@ test_refused = bench(
         "batch-changes-state",
     ),
     refused(
+        "it changes what an order was before it is made anew",
+        """
+        def drawn(order):
+            np.random.shuffle(order)
+            order = np.arange(9)
+            return X[order]
+        given = np.arange(9)
+        for i in range(9):
+            sess.run(train, {x: drawn(given), y: Y[i:i + 9]})
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "it changes a part of an array that is not copied",
+        """
+        for i in range(9):
+            bx = X[i:i + 9].astype(np.float64, copy=False)
+            bx -= 1
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+        """,
+        "batch-code-not-seen",
+    ),
+    refused(
+        "it changes rows in place that a list was copied of",
+        """
+        rows = [np.zeros(4), np.ones(4)]
+        for i in range(9):
+            bx = rows.copy()
+            bx[0] += 1
+            sess.run(train, {x: bx, y: Y[i:i + 2]})
+        """,
+        "batch-changes-state",
+    ),
+    refused(
         "it shuffles the arrays",
         """
         for i in range(9):
@@ -1374,6 +1408,64 @@ test_rewritten = bench(
                 total += l
             print(epoch, total, sess.run(loss, {x: X, y: Y}))
         """,
+    ),
+    becomes(
+        "rows in an order that is drawn and cut",
+        """
+        def drawn(number, rows):
+            order = np.arange(0, len(rows))
+            np.random.shuffle(order)
+            order = order[:number]
+            return np.asarray([rows[k] for k in order])
+        for i in range(100):
+            bx = drawn(9, X)
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+        """,
+        """
+        def drawn(number, rows):
+            order = np.arange(0, len(rows))
+            np.random.shuffle(order)
+            order = order[:number]
+            return np.asarray([rows[k] for k in order])
+        def batches():
+            for i in range(100):
+                bx = drawn(9, X)
+                yield bx, Y[i:i + 9]
+        start_batches = batch_iterator.make_initializer(
+            tf.data.Dataset.from_generator(
+                batches, (x.dtype, y.dtype), (x.shape, y.shape)
+            ).prefetch(1)
+        )
+        sess.run(start_batches)
+        for i in range(100):
+            sess.run(train)
+        """,
+    ),
+    becomes(
+        "a copy that is changed in place",
+        """
+        for i in range(100):
+            bx = X[i:i + 9].astype(np.float32)
+            bx -= bx.mean(axis=0)
+            by = np.array(Y[i:i + 9])
+            by /= 2
+            sess.run(train, {x: bx, y: by})
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    bx = X[i:i + 9].astype(np.float32)
+                    bx -= bx.mean(axis=0)
+                    by = np.array(Y[i:i + 9])
+                    by /= 2
+                    yield bx, by
+            """,
+            """
+            for i in range(100):
+                sess.run(train)
+            """,
+        ),
     ),
     becomes(
         "rows that a comprehension chooses",

@@ -76,6 +76,11 @@ _NEW_ARRAYS = {
     "numpy.ndarray": 1, "numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.arange": 3,
     "numpy.full": None, "numpy.zeros_like": None, "numpy.empty_like": None, "numpy.ones_like": None,
 }  # fmt: skip
+# They copy what they are given, unless they are told not to.
+_JOINING = frozenset(
+    f"numpy.{name}" for name in "array copy concatenate stack vstack hstack tile repeat".split()
+)
+_COPYING = frozenset({"astype", "copy"})
 _NUMBER_TYPES = frozenset(
     "float float16 float32 float64 int int8 int16 int32 int64 uint8 uint16 bool bool_".split()
 )
@@ -111,6 +116,7 @@ class BatchCode:
         self._source = facts.source
         self._scopes = facts.scopes
         self._names = facts.names
+        self._flow = facts.flow
         self._classes = facts.classes
         self._own = facts.own_calls
         self._owned = facts.ownership
@@ -128,6 +134,7 @@ class _Look:
         self._source = code._source
         self._scopes = code._scopes
         self._names = code._names
+        self._flow = code._flow
         self._classes = code._classes
         self._own = code._own
         self._owned = code._owned
@@ -328,7 +335,7 @@ class _Look:
         """Whether a name holds an object that this code made itself, in this turn."""
         if not isinstance(target, ast.Name) or not self._is_local(target):
             return False
-        bindings = self._scopes.bindings(target)
+        bindings = self._flow.reaching(target)
         if any(self._handed_out(binding, target) for binding in bindings):
             return False
         return bool(bindings) and all(self._makes(binding) for binding in bindings)
@@ -365,12 +372,14 @@ class _Look:
             return False
         if isinstance(value, (ast.List, ast.Dict, ast.ListComp, ast.BinOp)):
             return True
-        if not isinstance(value, ast.Call):
-            return False
+        if not isinstance(value, ast.Call) or writes_to_argument(value, None):
+            return False  # or it is told not to copy
+        if isinstance(value.func, ast.Attribute) and value.func.attr in _COPYING:
+            return self._data.expr(value.func.value)
         path = self._names.dotted(value.func) or ""
         if path == "numpy.ndarray" and (len(value.args) > 2 or len(value.keywords) > 0):
             return False  # it may be laid over the memory of another
-        return path in _NEW_CONTAINERS or path in _NEW_ARRAYS
+        return path in _NEW_CONTAINERS or path in _NEW_ARRAYS or path in _JOINING
 
     def _numbers_made_here(self, target: ast.expr) -> bool:
         """Whether a name holds numbers, so that none of its parts is an object of others."""
