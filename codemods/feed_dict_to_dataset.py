@@ -32,6 +32,8 @@ _EXPORTING = (
     "extract_sub_graph", "graph_transforms",
 )  # fmt: skip
 _IMPORTING = ("import_meta_graph", "import_graph_def")
+# Keras feeds, and looks for, what is a placeholder by the type of its op.
+_TENSORS_FOR_INPUT = frozenset({"input_tensor", "input_tensors", "target_tensors"})
 _DISTRIBUTED = ("train.Server", "ClusterSpec", "replica_device_setter", "grpc://")
 
 
@@ -77,13 +79,17 @@ class FeedDictToDataset(Rule):
     What feeds `x` elsewhere still does. Numbers such as rates stay in the feed. Where the same
     batch is fed again under an `if` after the run, the run fetches it for that. The generator goes
     through one range of the loop, so that a data set, a generator or a random stream is left where
-    the loop left it, and the last, smaller batch comes as it came.
+    the loop left it, and the last, smaller batch comes as it came. Where another graph may be the
+    default one by then, the pipeline is made under `with x.graph.as_default():`.
 
     ## Contract
     - `exact`: each run takes one batch, the same in the same order. The shape is set afterwards,
       since the graph optimizer takes the shape of what is fed for unknown, and would round in other
       ways if it knew more (measured: 4 of 280 random graphs, and 11 of 187 with sums of lists,
       differ on 1.15 otherwise).
+      An error of the batch that nobody catches still ends the program, as an error of the run that
+      takes it, and so after what the turn does before that run. The `.meta` file of a checkpoint
+      holds the pipeline as well.
     - `rounding`: the run sums a list (`add_n`, `accumulate_n`, `gradients`) with something fed in
       it.
     - `resampled`: the graph has a seed, and ops without one of their own may be made after the
@@ -98,15 +104,15 @@ class FeedDictToDataset(Rule):
     generators of the file by `next()`, `mnist.train.next_batch`, readers of arrays and images. A
     random stream or an object that goes on with each batch must not be used by the loop
     (`shared-stream`, `shared-state`), and the loop must come to its end (`left-early`). The rest
-    of the loop must be known to leave the arrays alone (`source-changes`, `call-between`). The run
-    must take one batch in each turn (`not-each-turn`, `fetch-not-seen`), and must not read by
-    chance what it writes (`races-with-update`: a critic's loss beside a clip of its weights). A
-    loop over a generator (`source-consumed`) and a `while` (`loop-not-counted`) stay as they are:
-    how often they turn is not known before. The placeholder must be made once, where the loop sees
-    it (`placeholder-elsewhere`), its name must not be shown (`graph-read`), and the graph must stay
-    in the program (`graph-exported`, `distributed`) and be made in it (`graph-imported`). A
-    generator that fills one array again and again is refused (`batch-changes-state`): a tensor may
-    share the memory of the array it is made of.
+    of the loop must be known to leave the arrays and files alone (`source-changes`,
+    `call-between`). The run must take one batch in each turn (`not-each-turn`, `fetch-not-seen`),
+    and must not read by chance what it writes (`races-with-update`: a critic's loss beside a clip
+    of its weights). A loop over a generator (`source-consumed`) and a `while` (`loop-not-counted`)
+    stay as they are: how often they turn is not known before. The placeholder must be made once,
+    where the loop sees it (`placeholder-elsewhere`), its name must not be shown (`graph-read`), and
+    the graph must stay in the program (`graph-exported`, `distributed`) and be made in it
+    (`graph-imported`). A generator that fills one array again and again is refused
+    (`batch-changes-state`): a tensor may share the memory of the array it is made of.
 
     ## When it does not help
     Where making a batch is cheap: an element costs about 0.2 ms by itself on 1.15 and 1.5 on 2.21.
@@ -149,7 +155,6 @@ class FeedDictToDataset(Rule):
         "graph-surgery": "The file changes the graph or gradients afterwards.",
         "graph-read": "The file lists or counts ops, or names placeholders by their op.",
         "graph-finalized": "The graph is closed, and making an op raises.",
-        "graph-changes": "The default graph may be another one in the meantime.",
         "eager-mode": "Outside of a graph there are no placeholders.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",
     }
@@ -198,10 +203,10 @@ def _judged(facts: Facts, batch: FedBatch) -> _Judged | Obstacle:
         if isinstance(found, Obstacle):
             return found
         placeholders.append(found)
-    obstacle = _together(facts, batch, placeholders) or _reached(facts, batch)
+    effects = facts.batches_ahead.effects(batch)
+    obstacle = _together(facts, batch, placeholders) or _reached(facts, batch, effects)
     if obstacle is not None:
         return obstacle
-    effects = facts.batches_ahead.effects(batch)
     obstacle = facts.batches_ahead.obstacle(batch, effects) or _race(facts, batch)
     if obstacle is not None:
         return obstacle
@@ -286,11 +291,22 @@ def _together(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) ->
         if between is not None:
             message = f"`{between.id}` gets its value after the first placeholder is made"
             return Obstacle("placeholder-unclear", message)
+    return _looked_at(facts, placeholders)
+
+
+def _looked_at(facts: Facts, placeholders: list[Placeholder]) -> Obstacle | None:
+    """Who asks what sort of op a placeholder is, or what TensorFlow calls it."""
     for name in facts.source.all(ast.Attribute):
         if name.attr == "op" and any(
             ast.unparse(name.value) == ast.unparse(one.target) for one in placeholders
         ):
             return Obstacle("graph-read", f"line {name.lineno} looks at the placeholder's op")
+    for call in facts.source.all(ast.Call):
+        is_input = ast.unparse(call.func).endswith(("Input", "InputLayer"))
+        for keyword in call.keywords:
+            if keyword.arg in _TENSORS_FOR_INPUT or (is_input and keyword.arg == "tensor"):
+                message = f"line {call.lineno} has Keras look whether a tensor is a placeholder"
+                return Obstacle("graph-read", message)
     for constant in facts.source.all(ast.Constant):
         if isinstance(constant.value, str) and constant.value.startswith("Placeholder"):
             message = f"line {constant.lineno} names a placeholder by what TensorFlow calls it"
@@ -298,8 +314,11 @@ def _together(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) ->
     return None
 
 
-def _reached(facts: Facts, batch: FedBatch) -> Obstacle | None:
-    """Whether each run takes exactly one batch: a placeholder must lie beneath what it fetches."""
+def _reached(facts: Facts, batch: FedBatch, effects: BatchEffects) -> Obstacle | None:
+    """Whether each run takes exactly one batch: a placeholder must lie beneath what it fetches.
+
+    Where nothing tells how many batches have been made, it may as well be that no run takes one.
+    """
     fetched = facts.graph.trace(batch.run.fetches)
     for entry in batch.kept:
         if not facts.graph.trace(entry.key).symbol.startswith("placeholder"):
@@ -307,7 +326,7 @@ def _reached(facts: Facts, batch: FedBatch) -> Obstacle | None:
             message = f"`{text}` is fed and not known to be a placeholder: it may cut off the batch"
             return Obstacle("fetch-not-seen", message)
     keys = [facts.graph.trace(entry.key) for entry in batch.entries]
-    if any(surely_beneath(fetched, key) for key in keys):
+    if any(surely_beneath(fetched, key, counted=effects.goes_on) for key in keys):
         return _unfed(facts, batch, keys)
     text = facts.source.segment(batch.run.fetches)
     message = f"it cannot be told that each run of `{text}` needs the batch, and so takes one"
@@ -360,11 +379,12 @@ def _place(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> as
         if isinstance(outer, (ast.For, ast.While)) and child in outer.body:
             place = outer
         child = outer
+    first = min((one.statement for one in placeholders), key=facts.source.span)
     found = (
-        facts.graph_readers.obstacle("Placeholder", place)
+        facts.graph_readers.noticing("Placeholder", first)
+        or facts.graph_readers.closed(place)
         or facts.op_names.shown_placeholder()
         or facts.placeholders.scopes_around(place)
-        or _graph(facts, place, placeholders[0])
         or _again(facts, place, set())
     )
     if found is not None:
@@ -395,34 +415,6 @@ def _again(facts: Facts, node: ast.AST, seen: set[ast.AST]) -> Obstacle | None:
     return None
 
 
-def _graph(facts: Facts, place: ast.stmt, placeholder: Placeholder) -> Obstacle | None:
-    """Whether the pipeline would be made in the graph of the placeholders."""
-    calls = (call for call in facts.source.all(ast.Call) if facts.names.tf(call.func) == "Graph")
-    if next(calls, None) is None:
-        return None
-    graph = _default_graph(facts, placeholder.statement)
-    if graph is not None and graph[0] == (_default_graph(facts, place) or ("",))[0]:
-        return None
-    message = "the default graph before the loop may not be that of the placeholders"
-    return Obstacle("graph-changes", message)
-
-
-def _default_graph(facts: Facts, node: ast.AST) -> tuple[str] | None:
-    """The graph that the innermost `with` makes the default one."""
-    for outer in facts.flow.enclosing(node):
-        for item in reversed(outer.items) if isinstance(outer, ast.With) else ():
-            manager = item.context_expr
-            if not isinstance(manager, ast.Call):
-                continue
-            if isinstance(manager.func, ast.Attribute) and manager.func.attr == "as_default":
-                return (ast.unparse(manager.func.value),)
-            if facts.names.tf(manager.func) == "Session":
-                given = [k.value for k in manager.keywords if k.arg == "graph"]
-                if given:
-                    return (ast.unparse(given[0]),)
-    return None
-
-
 def _rewrite(
     facts: Facts,
     batch: FedBatch,
@@ -439,12 +431,14 @@ def _rewrite(
     if not changes and sums_what_is_fed(facts.graph.trace(batch.run.fetches)):
         contract = Contract.ROUNDING
         because += "; TensorFlow may sum a list in another order where nothing is fed"
+    in_graph = not facts.default_graphs.same(first, place)
+    pipeline = BatchPipeline(facts, batch, placeholders, place, taken, in_graph=in_graph)
     return Rewrite(
         facts.source.span(batch.run.call),
         f"make the batches of {keys} ahead, in a tf.data pipeline; {_pays(effects)}",
         because,
         contract,
-        BatchPipeline(facts, batch, placeholders, place, taken).edits(),
+        pipeline.edits(),
         changes=changes,
     )
 

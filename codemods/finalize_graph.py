@@ -52,10 +52,12 @@ class FinalizeGraph(Rule):
       on 1.15.5 and 2.21).
 
     ## Refuses
-    Whatever makes ops in the loop or after it (`builds-ops`), or cannot be shown to make none: an
-    operator on what may be a tensor, a call into another file. A loop in a function whose callers
-    are not all in the file (`callers-not-seen`), since ops may be made after it returns. A session
-    that the place before the loop does not know (`session-unknown`).
+    Whatever makes ops in the loop or after it (`builds-ops`), also where nothing names it: in a
+    generator or a `map` that goes on, in a method such as `__iter__` or `__str__`, at the exit. And
+    whatever cannot be shown to make none: an operator on what may be a tensor, a call into another
+    file. A loop in a function whose callers are not all in the file (`callers-not-seen`), since ops
+    may be made after it returns. A session that the place before the loop does not know
+    (`session-unknown`). It waits until no other rule that is selected has anything left to do.
 
     ## When it does not help
     It makes nothing faster by itself.
@@ -72,6 +74,7 @@ class FinalizeGraph(Rule):
         "dynamic-code": "The file changes names, attributes or classes unseen.",
     }
     on_request = True
+    judges_the_rest = True
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         if any(node.attr == "finalize" for node in facts.source.all(ast.Attribute)):
@@ -130,6 +133,12 @@ def _graph(facts: Facts, loop: ast.stmt, runs: list[SessionRun]) -> str | Obstac
 def _obstacle(facts: Facts, loop: ast.stmt) -> Obstacle | None:
     if facts.dynamics.obstacle:
         return Obstacle("dynamic-code", facts.dynamics.obstacle)
+    for node in facts.source.all(ast.Attribute):
+        if node.attr in ("get_session_handle", "get_session_tensor"):
+            message = (
+                f"line {node.lineno} keeps tensors in the session: runs make ops to fetch them"
+            )
+            return Obstacle("builds-ops", message)
     rest = facts.afterwards.rest(loop)
     if rest.unseen:
         return Obstacle("callers-not-seen", f"{rest.unseen}: ops may be made after it returns")

@@ -68,12 +68,12 @@ class RunToCallable(Rule):
     ## Refuses
     Where it is not shown that what is fetched is there before the loop (`operand-not-sure`), stays
     (`rebound-in-loop`, `fetch-changes`) and is made of tensors and operations (`fetch-unknown`): an
-    empty list, and the handle of a tensor, come out of a callable as something else. A session
-    that is monitored has no callables (`hooked-session`), one that is not known may have none
-    (`session-unknown`), and one that may be closed in the meantime raises another error
-    (`session-closed`). Where something looks at the message of an error (`message-read`), or
-    catches in the loop what making the callable raises (`error-caught`). Runs that another rule
-    makes fewer come after that (`fewer-first`).
+    empty list, or one that may be empty, and the handle of a tensor, come out of a callable as
+    something else. A session that is monitored has no callables (`hooked-session`), one that is not
+    known may have none (`session-unknown`), and one that may be closed in the meantime raises
+    another error (`session-closed`). Where something looks at the message of an error
+    (`message-read`), or catches in the loop what making the callable raises (`error-caught`). Runs
+    that another rule makes fewer come after that (`fewer-first`).
 
     ## When it does not help
     Where a step takes more than some milliseconds. Runs with a feed gain nothing: `make_callable`

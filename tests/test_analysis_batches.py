@@ -9,7 +9,13 @@ import pytest
 from analysis_helpers import facts, with_graph
 from tfrewrite.analysis.surely_run import surely_beneath
 
-ARRAYS = "import numpy as np\nimport random\nX = np.zeros([9, 4])\n"
+ARRAYS = """
+import glob, os, random
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import KFold, train_test_split
+X = np.zeros([9, 4])
+"""
 
 
 @pytest.mark.parametrize(
@@ -21,6 +27,14 @@ ARRAYS = "import numpy as np\nimport random\nX = np.zeros([9, 4])\n"
         "open('a')\nhere = jobs",
         "unknown()\nhere = jobs",
         "map(int, '12')\nhere = jobs",
+        "np.ndindex(3, 4)\nhere = jobs",
+        "X.flat\nhere = jobs",
+        "glob.iglob('*')\nhere = jobs",
+        "os.walk('a')\nhere = jobs",
+        "pd.read_csv('a').iterrows()\nhere = jobs",
+        "pd.read_csv('a', iterator=True)\nhere = jobs",
+        "KFold(5).split(X)\nhere = jobs",
+        "[zip([1], [2])]\nfor one in jobs:\n    pass\nhere = one",
     ],
 )
 def test_what_may_be_used_up(value: str) -> None:
@@ -30,7 +44,15 @@ def test_what_may_be_used_up(value: str) -> None:
     assert not found.data_values.reiterable(name.value)
 
 
-@pytest.mark.parametrize("value", ["[1, 2]", "range(3)", "np.arange(3)", "X + 1", "X[2:]", "X"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "[1, 2]", "range(3)", "np.arange(3)", "X + 1", "X[2:]", "X", "'a b'.split()",
+        "'a,b'.split(',')", "pd.read_csv('a')", "glob.glob('*')", "train_test_split(X)",
+        "X.astype(int).tolist()", "list(zip(X, X))", "sorted(os.listdir('a'))",
+        "[(X, X)]\nfor one, other in zip(jobs, jobs):\n    pass\njobs = one",
+    ],
+)  # fmt: skip
 def test_what_gives_the_same_again(value: str) -> None:
     found = facts(f"{ARRAYS}jobs = {value}\nhere = jobs\n")
     name = found.source.tree.body[-1]
@@ -55,6 +77,9 @@ def test_what_gives_the_same_again(value: str) -> None:
         ("optimizer.minimize(tf.reduce_sum(x) + tf.square(b))", False),
         ("optimizer.minimize(loss, var_list=unknown)", False),
         ("tf.gradients(tf.reduce_sum(x) + tf.square(b), [b])", False),
+        ("optimizer.minimize(tf.nn.l2_loss(w) + tf.reduce_sum(x))", False),
+        ("[optimizer.minimize(tf.nn.l2_loss(w)), x]", True),
+        ("tf.gradients(loss, w)", False),
     ],
 )
 def test_which_fetches_need_a_placeholder(fetch: str, *, needs: bool) -> None:
@@ -63,3 +88,17 @@ def test_which_fetches_need_a_placeholder(fetch: str, *, needs: bool) -> None:
     assert isinstance(first, ast.Assign) and isinstance(second, ast.Assign)
     fetched, wanted = found.graph.trace(first.value), found.graph.trace(second.value)
     assert surely_beneath(fetched, wanted) is needs
+
+
+def test_an_update_whose_batches_are_not_counted() -> None:
+    found = with_graph(
+        """
+        here = optimizer.minimize(tf.nn.l2_loss(w) + tf.reduce_sum(x))
+        there = x
+        """
+    )
+    first, second = found.source.tree.body[-2:]
+    assert isinstance(first, ast.Assign) and isinstance(second, ast.Assign)
+    fetched, wanted = found.graph.trace(first.value), found.graph.trace(second.value)
+    assert surely_beneath(fetched, wanted, counted=False)
+    assert not surely_beneath(fetched, wanted)

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from analysis_helpers import expression, with_graph
+from analysis_helpers import expression, marked, with_graph
 
 SESSION = "sess = tf.Session()\nvalue = sess.run(loss)\n"
 
@@ -14,6 +14,37 @@ SESSION = "sess = tf.Session()\nvalue = sess.run(loss)\n"
 def builds(text: str) -> bool:
     found = with_graph(SESSION + text)
     return found.building.first_op(ast.walk(expression(found))) is not None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for one in loss:  # here\n    pass", "for one in unknown:  # here\n    pass",
+        "a, b = logits  # here", "print(*logits)  # here", "a = [k for k in logits]  # here",
+        "a = loss in [w, loss]  # here",
+    ],
+)  # fmt: skip
+def test_what_taking_apart_makes(code: str) -> None:
+    found = with_graph(SESSION + code + "\n")
+    assert found.building.first_op([*ast.walk(marked(found, "here"))]) is not None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for one in range(3):  # here\n    pass",
+        "for one in tf.trainable_variables():  # here\n    pass",
+        "a, b = value, 1  # here", "print(*[1, 2])  # here", "a = [k for k in value]  # here",
+        "a = 1 in [1, 2]  # here", "for a, b in zip(value, [1]):  # here\n    pass",
+        "for one in rows():  # here\n    pass", "for one in made:  # here\n    pass",
+        "for one in variables:  # here\n    pass",
+    ],
+)  # fmt: skip
+def test_what_taking_apart_does_not_make(code: str) -> None:
+    before = "def rows():\n    yield 1\nmade = rows()\nvariables = tf.trainable_variables()\n"
+    found = with_graph(SESSION + before + code + "\n")
+    nodes = [node for node in ast.walk(marked(found, "here")) if not isinstance(node, ast.Call)]
+    assert found.building.first_op(nodes) is None
 
 
 def draws(text: str) -> bool:

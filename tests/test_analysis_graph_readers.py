@@ -96,3 +96,12 @@ def test_a_function_that_places_ops() -> None:
 def test_names_in_runs(code: str) -> None:
     assert reason(LOOP.format(code)) == "graph-read"
     assert reason(LOOP.format(code.replace("IteratorGetNext", "loss"))) == ""
+
+
+def test_a_closed_graph_apart_from_another_default_graph() -> None:
+    found = with_graph("graph.finalize()\ntf.reset_default_graph()\nfor i in y:  # here\n    f()\n")
+    obstacle = found.graph_readers.closed(marked(found, "here"))
+    assert obstacle is not None
+    assert obstacle.reason == "graph-finalized"
+    found = with_graph("for i in y:  # here\n    tf.reset_default_graph()\n")
+    assert found.graph_readers.closed(marked(found, "here")) is None

@@ -50,6 +50,17 @@ def test_an_insertion_reaches_only_the_start_of_its_statement() -> None:
     assert together([insertion, inside]) == [insertion, inside]
 
 
+class Guard(RenameOld):
+    code = "TFR001"
+    judges_the_rest = True
+
+
+def test_what_is_sound_because_of_the_rest_waits_until_the_rest_is_done() -> None:
+    guard, other = replace_line(1, Guard), replace_line(9, HoistMake)
+    assert together([guard, other]) == [other]
+    assert together([guard, replace_line(5, Guard)]) == [guard, replace_line(5, Guard)]
+
+
 def test_the_same_new_name_is_made_once_a_round() -> None:
     texts = [
         "n = 1",

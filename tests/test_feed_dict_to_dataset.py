@@ -680,6 +680,40 @@ test_refused = bench(
         "batch-changes-state",
     ),
     refused(
+        "it changes what an order was before it is made anew",
+        """
+        def drawn(order):
+            np.random.shuffle(order)
+            order = np.arange(9)
+            return X[order]
+        given = np.arange(9)
+        for i in range(9):
+            sess.run(train, {x: drawn(given), y: Y[i:i + 9]})
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "it changes a part of an array that is not copied",
+        """
+        for i in range(9):
+            bx = X[i:i + 9].astype(np.float64, copy=False)
+            bx -= 1
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+        """,
+        "batch-code-not-seen",
+    ),
+    refused(
+        "it changes rows in place that a list was copied of",
+        """
+        rows = [np.zeros(4), np.ones(4)]
+        for i in range(9):
+            bx = rows.copy()
+            bx[0] += 1
+            sess.run(train, {x: bx, y: Y[i:i + 2]})
+        """,
+        "batch-changes-state",
+    ),
+    refused(
         "it shuffles the arrays",
         """
         for i in range(9):
@@ -881,6 +915,172 @@ test_refused = bench(
         _LOOP,
         "dynamic-code",
         head="import threading\n",
+    ),
+    refused(
+        "a function that reads the loop's own name",
+        """
+        def made():
+            return X[i:i + 9]
+        for i in range(9):
+            sess.run(train, {x: made(), y: Y[i:i + 9]})
+        """,
+        "depends-on-loop",
+    ),
+    refused(
+        "a loop that counts in an attribute",
+        """
+        class Clock:
+            pass
+        clock = Clock()
+        for clock.now, i in enumerate(range(9)):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+            print(clock.now)
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "a loop that counts in a dict",
+        """
+        now = {}
+        for now["step"], i in enumerate(range(9)):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+            print(now["step"])
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "rows of a frame, which go on",
+        """
+        import pandas as pd
+        rows = pd.read_csv("a.csv").iterrows()
+        for i, row in rows:
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "source-consumed",
+    ),
+    refused(
+        "the folds of a data set, which go on",
+        """
+        from sklearn.model_selection import KFold
+        folds = KFold(5).split(X)
+        for chosen, left in folds:
+            sess.run(train, {x: X[chosen], y: Y[chosen]})
+        """,
+        "source-consumed",
+    ),
+    refused(
+        "a file by pieces",
+        """
+        import pandas as pd
+        pieces = pd.read_csv("a.csv", chunksize=9)
+        for piece in pieces:
+            sess.run(train, {x: piece.values, y: Y[:9]})
+        """,
+        "source-consumed",
+    ),
+    refused(
+        "the batch takes from what is used up",
+        """
+        pairs = zip(X, Y)
+        for i in range(9):
+            bx, by = [], []
+            for a, b in pairs:
+                bx.append(a)
+                by.append(b)
+                if len(bx) == 9:
+                    break
+            sess.run(train, {x: bx, y: by})
+        print(len(list(pairs)))
+        """,
+        "batch-code-not-seen",
+    ),
+    refused(
+        "errors of numpy that raise, in the thread of the loop",
+        """
+        np.seterr(all="raise")
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9] / (5 - i), y: Y[i:i + 9]})
+        """,
+        "batch-code-not-seen",
+    ),
+    refused(
+        "a picture that the loop draws anew",
+        """
+        import matplotlib.pyplot as plt
+        for i in range(9):
+            l = sess.run([train, loss], {x: plt.imread("a.png")[:9], y: Y[i:i + 9]})
+            plt.plot(l[1])
+            plt.savefig("a.png")
+        """,
+        "source-changes",
+    ),
+    refused(
+        "an update that does not ask for the batch, which is drawn",
+        """
+        plain = tf.reduce_sum(tf.square(w)) + tf.reduce_mean(x)
+        step = tf.train.GradientDescentOptimizer(0.1).minimize(plain)
+        for i in range(9):
+            chosen = np.random.randint(0, 1000, 10)
+            sess.run(step, {x: X[chosen]})
+        print(np.random.rand())
+        """,
+        "fetch-not-seen",
+    ),
+    refused(
+        "ops are counted before the loop",
+        """
+        print(len(sess.graph.get_operations()))
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "graph-read",
+    ),
+    refused(
+        "a placeholder without a name in a collection",
+        """
+        tf.add_to_collection("inputs", x)
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        print([one.name for one in tf.get_collection("inputs")])
+        """,
+        "graph-read",
+    ),
+    refused(
+        "placeholders without a name in a list that is shown",
+        """
+        given = [x, y]
+        print(given)
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "graph-read",
+    ),
+    refused(
+        "a placeholder that Keras feeds",
+        """
+        given = tf.keras.layers.Input(tensor=x)
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "graph-read",
+    ),
+    refuses(
+        "an object that has no room for an iterator",
+        script(
+            """
+            class Model:
+                __slots__ = ("x", "s")
+                def __init__(self):
+                    self.x = tf.placeholder(tf.float32, [None, 4])
+                    self.s = tf.reduce_sum(self.x)
+                def fit(self, sess):
+                    for i in range(9):
+                        sess.run(self.s, {self.x: X[i:i + 9]})
+            Model().fit(sess)
+            """
+        ),
+        reason="placeholder-elsewhere",
+        shapes=("crlf", "tabs"),
     ),
     refused(
         "a loop whose name it also goes over",
@@ -1301,6 +1501,155 @@ test_rewritten = bench(
                 total += l
             print(epoch, total, sess.run(loss, {x: X, y: Y}))
         """,
+    ),
+    becomes(
+        "rows in an order that is drawn and cut",
+        """
+        def drawn(number, rows):
+            order = np.arange(0, len(rows))
+            np.random.shuffle(order)
+            order = order[:number]
+            return np.asarray([rows[k] for k in order])
+        for i in range(100):
+            bx = drawn(9, X)
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+        """,
+        """
+        def drawn(number, rows):
+            order = np.arange(0, len(rows))
+            np.random.shuffle(order)
+            order = order[:number]
+            return np.asarray([rows[k] for k in order])
+        def batches():
+            for i in range(100):
+                bx = drawn(9, X)
+                yield bx, Y[i:i + 9]
+        start_batches = batch_iterator.make_initializer(
+            tf.data.Dataset.from_generator(
+                batches, (x.dtype, y.dtype), (x.shape, y.shape)
+            ).prefetch(1)
+        )
+        sess.run(start_batches)
+        for i in range(100):
+            sess.run(train)
+        """,
+    ),
+    becomes(
+        "a copy that is changed in place",
+        """
+        for i in range(100):
+            bx = X[i:i + 9].astype(np.float32)
+            bx -= bx.mean(axis=0)
+            by = np.array(Y[i:i + 9])
+            by /= 2
+            sess.run(train, {x: bx, y: by})
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    bx = X[i:i + 9].astype(np.float32)
+                    bx -= bx.mean(axis=0)
+                    by = np.array(Y[i:i + 9])
+                    by /= 2
+                    yield bx, by
+            """,
+            """
+            for i in range(100):
+                sess.run(train)
+            """,
+        ),
+    ),
+    becomes(
+        "rows that a comprehension chooses",
+        """
+        for i in range(100):
+            bx = [row * 2 for row in X[i:i + 9]]
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+        """,
+        pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    bx = [row * 2 for row in X[i:i + 9]]
+                    yield bx, Y[i:i + 9]
+            """,
+            """
+            for i in range(100):
+                sess.run(train)
+            """,
+        ),
+    ),
+    rewrites(
+        "a loop after the default graph has been replaced",
+        script(
+            """
+            tf.reset_default_graph()
+            for i in range(100):
+                sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+            """
+        ),
+        after(
+            """
+            tf.reset_default_graph()
+            def batches():
+                for i in range(100):
+                    yield X[i:i + 9], Y[i:i + 9]
+            with x.graph.as_default():
+                start_batches = batch_iterator.make_initializer(
+                    tf.data.Dataset.from_generator(
+                        batches, (x.dtype, y.dtype), (x.shape, y.shape)
+                    ).prefetch(1)
+                )
+            sess.run(start_batches)
+            for i in range(100):
+                sess.run(train)
+            """
+        ),
+        contract="exact",
+        shapes=("crlf", "tabs", "function"),
+    ),
+    rewrites(
+        "a class whose callers may be in another graph",
+        script(
+            """
+            class Model:
+                def __init__(self):
+                    self.x = tf.placeholder(tf.float32, [None, 4])
+                    self.s = tf.reduce_sum(self.x)
+                    self.sess = tf.Session()
+                def fit(self):
+                    for i in range(9):
+                        self.sess.run(self.s, {self.x: X[i:i + 9]})
+            """
+        ),
+        script(
+            """
+            class Model:
+                def __init__(self):
+                    self.batch_iterator = tf.data.Iterator.from_structure(tf.float32)
+                    next_x = self.batch_iterator.get_next()
+                    self.x = tf.placeholder_with_default(next_x, None)
+                    self.x.set_shape([None, 4])
+                    self.s = tf.reduce_sum(self.x)
+                    self.sess = tf.Session()
+                def fit(self):
+                    def batches():
+                        for i in range(9):
+                            yield X[i:i + 9]
+                    with self.x.graph.as_default():
+                        start_batches = self.batch_iterator.make_initializer(
+                            tf.data.Dataset.from_generator(
+                                batches, self.x.dtype, self.x.shape
+                            ).prefetch(1)
+                        )
+                    self.sess.run(start_batches)
+                    for i in range(9):
+                        self.sess.run(self.s)
+            """
+        ),
+        contract="exact",
+        shapes=("crlf", "tabs"),
     ),
     becomes(
         "samples one by one",

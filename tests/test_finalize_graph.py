@@ -52,6 +52,98 @@ test_left_alone = bench(
     ),
 )
 
+test_refused_for_what_runs_unnamed = bench(
+    FinalizeGraph,
+    *(
+        refuses(name, script(textwrap.dedent(code)), reason="builds-ops", shapes=TOP)
+        for name, code in {
+            "a generator made before the loop": """
+                def batches():
+                    for k in range(9):
+                        yield sess.run(tf.fill([3], float(k)))
+                given = batches()
+                for batch in given:
+                    sess.run(train_op)
+                """,
+            "a generator expression made before the loop": """
+                given = (sess.run(tf.fill([3], 1.0)) for k in range(9))
+                for batch in given:
+                    sess.run(train_op)
+                """,
+            "a map made before the loop": """
+                def batch(k):
+                    return sess.run(tf.fill([3], 1.0))
+                given = map(batch, range(9))
+                for batch in given:
+                    sess.run(train_op)
+                """,
+            "an object that is looped over": """
+                class Batches:
+                    def __iter__(self):
+                        return iter([sess.run(tf.fill([3], 1.0))])
+                given = Batches()
+                for batch in given:
+                    sess.run(train_op)
+                """,
+            "an object that is printed": """
+                class Report:
+                    def __str__(self):
+                        return str(sess.run(tf.square(loss)))
+                report = Report()
+                for step in range(9):
+                    sess.run(train_op)
+                    print(report)
+                """,
+            "an object that is left": """
+                class Report:
+                    def __enter__(self):
+                        return self
+                    def __exit__(self, *error):
+                        print(sess.run(tf.square(loss)))
+                report = Report()
+                with report:
+                    for step in range(9):
+                        sess.run(train_op)
+                """,
+            "the exit of the program": """
+                import atexit
+                def report():
+                    print(sess.run(tf.square(loss)))
+                atexit.register(report)
+                for step in range(9):
+                    sess.run(train_op)
+                """,
+            "a tensor taken apart": """
+                for step in range(9):
+                    sess.run(train_op)
+                    a, b, c = w
+                """,
+            "the rows of a tensor": """
+                for step in range(9):
+                    sess.run(train_op)
+                print(*w)
+                """,
+            "a tensor looked for in a list": """
+                for step in range(9):
+                    sess.run(train_op)
+                    print(loss in [w, loss])
+                """,
+            "a Saver that is built later": """
+                saver = tf.train.Saver(defer_build=True)
+                for step in range(9):
+                    sess.run(train_op)
+                saver.build()
+                """,
+            "tensors that stay in the session": """
+                handle = sess.run(tf.get_session_handle(loss))
+                for step in range(9):
+                    sess.run(train_op)
+                print(handle.eval())
+                """,
+        }.items()
+    ),
+)
+
 test_refused = bench(
     FinalizeGraph,
     refuses(

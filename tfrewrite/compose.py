@@ -23,12 +23,14 @@ class Candidate:
     rewrite: Rewrite
 
     @property
-    def order(self) -> tuple[str, Span]:
-        return (self.rule.code, self.rewrite.span)
+    def order(self) -> tuple[bool, str, Span]:
+        return (self.rule.judges_the_rest, self.rule.code, self.rewrite.span)
 
 
 def together(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Those that do not touch each other, the first in (code, position) order winning.
+
+    A rule that judges the rest of the program comes last, and alone.
 
     Each rewrite was found sound on the text as it stands. Where the stretches that two of them
     reach over overlap, or both bring in the same new name, the second is left for the next round,
@@ -38,6 +40,8 @@ def together(candidates: Iterable[Candidate]) -> list[Candidate]:
     reaches: list[Span] = []
     names: set[str] = set()
     for candidate in sorted(candidates, key=lambda one: one.order):
+        if candidate.rule.judges_the_rest and chosen and chosen[0].rule is not candidate.rule:
+            break
         reach = _reach(candidate.rewrite)
         bound = {name for edit in candidate.rewrite.edits for name in _bound_names(edit)}
         if bound & names or any(reach.overlaps(other) for other in reaches):

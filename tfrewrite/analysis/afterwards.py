@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+# Methods that a class names, or a call, or an index; all others of `__this__` kind run unnamed.
+_NAMED_METHODS = frozenset(
+    "__init__ __new__ __call__ __getitem__ __init_subclass__ __class_getitem__".split()
+)
+_CALLED_LATER = ("builtins.map", "builtins.filter", "atexit.")
+_CONSUMING = ("builtins.", "numpy.")
 
 
 @dataclass(eq=False)
@@ -41,8 +48,39 @@ class Afterwards:
             walk = _Walk(self)
             walk.take(statement)
             walk.go_on(statement)
+            for node in self._unnamed:
+                walk.take(node)
             self._known[statement] = walk.rest
         return self._known[statement]
+
+    @cached_property
+    def _unnamed(self) -> list[ast.AST]:
+        """Code that may run, at any time after it was written down, where nothing names it.
+
+        That is how an object is looped over, printed or entered, and what goes on in a generator,
+        in a `map`, or at the exit.
+        """
+        found: list[ast.AST] = []
+        for cls in self._source.all(ast.ClassDef):
+            for method in cls.body:
+                if isinstance(method, _FUNCTIONS) and _is_unnamed(method.name):
+                    found += method.body
+        for function in self._source.all(ast.FunctionDef):
+            generates = self._own.calls(function) and any(
+                isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function)
+            )
+            if generates or any(map(self._is_for_later, function.decorator_list)):
+                found += function.body
+        for generator in self._source.all(ast.GeneratorExp):
+            user = self._source.parent(generator)
+            path = self._names.dotted(user.func) if isinstance(user, ast.Call) else None
+            if path is None or not path.startswith(_CONSUMING) or path in _CALLED_LATER:
+                found.append(generator)
+        return found + [call for call in self._source.all(ast.Call) if self._is_for_later(call)]
+
+    def _is_for_later(self, node: ast.expr) -> bool:
+        called = node.func if isinstance(node, ast.Call) else node
+        return (self._names.dotted(called) or "").startswith(_CALLED_LATER)
 
     def within(self, node: ast.AST, foreign: frozenset[ast.AST] = frozenset()) -> list[ast.AST]:
         """All that may be evaluated in a statement or an expression, in functions too.
@@ -99,6 +137,10 @@ class Afterwards:
             for name in self._source.all(ast.Name)
             if name.id == function.name and self._own.named(name) is function
         ]
+
+
+def _is_unnamed(method: str) -> bool:
+    return method.startswith("__") and method.endswith("__") and method not in _NAMED_METHODS
 
 
 class _Walk:

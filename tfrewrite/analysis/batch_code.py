@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.scopes import Binding
+    from tfrewrite.analysis.scopes import Binding, Scope
 
 _STREAMS = ("numpy.random", "random")
 _STREAM_OBJECTS = ("numpy.random.RandomState", "numpy.random.default_rng", "random.Random")
@@ -76,6 +76,11 @@ _NEW_ARRAYS = {
     "numpy.ndarray": 1, "numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.arange": 3,
     "numpy.full": None, "numpy.zeros_like": None, "numpy.empty_like": None, "numpy.ones_like": None,
 }  # fmt: skip
+# They copy what they are given, unless they are told not to.
+_JOINING = frozenset(
+    f"numpy.{name}" for name in "array copy concatenate stack vstack hstack tile repeat".split()
+)
+_COPYING = frozenset({"astype", "copy"})
 _NUMBER_TYPES = frozenset(
     "float float16 float32 float64 int int8 int16 int32 int64 uint8 uint16 bool bool_".split()
 )
@@ -111,13 +116,14 @@ class BatchCode:
         self._source = facts.source
         self._scopes = facts.scopes
         self._names = facts.names
+        self._flow = facts.flow
         self._classes = facts.classes
         self._own = facts.own_calls
         self._owned = facts.ownership
         self._data = facts.data_values
 
     def effects(self, code: Iterable[ast.AST], local: frozenset[str]) -> BatchEffects:
-        """What code does of which the names in `local` are its own."""
+        """What code of one scope does, of which the names in `local` are its own."""
         return _Look(self, local).all_of(code)
 
 
@@ -128,6 +134,7 @@ class _Look:
         self._source = code._source
         self._scopes = code._scopes
         self._names = code._names
+        self._flow = code._flow
         self._classes = code._classes
         self._own = code._own
         self._owned = code._owned
@@ -136,10 +143,12 @@ class _Look:
         self._inside: list[ast.AST] = []
         self._receivers: list[ast.expr | None] = []
         self._seen: set[ast.AST] = set()
+        self._home: Scope | None = None
         self.found = BatchEffects()
 
     def all_of(self, code: Iterable[ast.AST]) -> BatchEffects:
         for node in code:
+            self._home = self._scopes.of(node)
             self._node(node)
         return self.found
 
@@ -176,6 +185,8 @@ class _Look:
                 if not _binds_names(node.target):
                     self._unknown(node, "the loop stores what it takes")
                 self._children(node)
+            case ast.comprehension() if not _binds_names(node.target):
+                self._unknown(node.target, "the comprehension stores what it takes")
             case ast.Global() if self._inside:
                 self.found.variables |= set(node.names)
             case ast.expr() if not isinstance(node, _EXPRESSIONS):
@@ -201,6 +212,11 @@ class _Look:
             return True
         return any(owner.node is one for one in self._inside)
 
+    def _is_home(self, name: ast.Name) -> bool:
+        """Whether a function called means the variable of the code that calls it."""
+        owner = self._scopes.of(name).owner(name.id)
+        return self._home is not None and owner is self._home.owner(name.id)
+
     def _name(self, name: ast.Name) -> None:
         if not isinstance(name.ctx, ast.Load) or self._is_local(name):
             return
@@ -215,6 +231,12 @@ class _Look:
             self._unknown(name, f"`{name.id}` is not bound in this file")
             return
         self.found.reads.append(name)
+        if self._inside and name.id in self._local and self._is_home(name):
+            function = getattr(self._inside[-1], "name", "")
+            message = f"`{function}` reads `{name.id}`, which the loop sets in each turn"
+            self._refuse("depends-on-loop", message)
+        if self._data.used_up(name):
+            self._unknown(name, f"`{name.id}` may be something that can be gone over only once")
         if not self._data.expr(name):
             self._unknown(name, f"it is not known what `{name.id}` is: indexing it may run code")
 
@@ -234,7 +256,7 @@ class _Look:
             return
         if self._of_self(node) is not None or self._data.dataset(node.value):
             self.found.reads.append(node)
-            if not self._data.expr(node):
+            if not self._data.expr(node) or self._data.used_up(node):
                 self._unknown(node, f"it is not known what `{_short(node)}` is")
             return
         if node.attr not in _ABOUT_IT and not self._data.expr(node):
@@ -313,7 +335,7 @@ class _Look:
         """Whether a name holds an object that this code made itself, in this turn."""
         if not isinstance(target, ast.Name) or not self._is_local(target):
             return False
-        bindings = self._scopes.bindings(target)
+        bindings = self._flow.reaching(target)
         if any(self._handed_out(binding, target) for binding in bindings):
             return False
         return bool(bindings) and all(self._makes(binding) for binding in bindings)
@@ -350,12 +372,14 @@ class _Look:
             return False
         if isinstance(value, (ast.List, ast.Dict, ast.ListComp, ast.BinOp)):
             return True
-        if not isinstance(value, ast.Call):
-            return False
+        if not isinstance(value, ast.Call) or writes_to_argument(value, None):
+            return False  # or it is told not to copy
+        if isinstance(value.func, ast.Attribute) and value.func.attr in _COPYING:
+            return self._data.expr(value.func.value)
         path = self._names.dotted(value.func) or ""
         if path == "numpy.ndarray" and (len(value.args) > 2 or len(value.keywords) > 0):
             return False  # it may be laid over the memory of another
-        return path in _NEW_CONTAINERS or path in _NEW_ARRAYS
+        return path in _NEW_CONTAINERS or path in _NEW_ARRAYS or path in _JOINING
 
     def _numbers_made_here(self, target: ast.expr) -> bool:
         """Whether a name holds numbers, so that none of its parts is an object of others."""

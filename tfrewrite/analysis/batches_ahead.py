@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.symbols import SUMMARY_WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +53,9 @@ class BatchesAhead:
         """What would show that batches are made ahead, or is not known."""
         if effects.obstacle is not None:
             return effects.obstacle
+        errors = self._errors()
+        if errors is not None:
+            return errors
         header = self._header(batch)
         if isinstance(header, Obstacle):
             return header
@@ -60,9 +64,19 @@ class BatchesAhead:
             self._rebound(needs, batch)
             or self._in_graph(effects)
             or self._elsewhere(batch, needs)
+            or (self._writes_files(batch) if effects.files else None)
             or self._exceptions(batch)
             or (self._consumed(batch, effects) if effects.goes_on else None)
         )
+
+    def _errors(self) -> Obstacle | None:
+        """Code that says what numpy does with errors: that holds in the thread that says it."""
+        for call in self._source.all(ast.Call):
+            path = self._names.dotted(call.func)
+            if path in ("numpy.seterr", "numpy.errstate"):
+                message = f"line {call.lineno} says what numpy does with errors, in one thread only"
+                return Obstacle("batch-code-not-seen", message)
+        return None
 
     # The loop's header, which the pipeline repeats
 
@@ -70,11 +84,12 @@ class BatchesAhead:
         assert isinstance(batch.loop, ast.For)
         header = self._code.effects([batch.loop.iter], frozenset())
         text = ast.unparse(batch.loop.iter)
+        called = isinstance(batch.loop.iter, ast.Call)
+        if not self._data.reiterable(batch.loop.iter) and not (called and header.obstacle):
+            message = f"`{text}` may be something that can be gone over only once"
+            return Obstacle("source-consumed", message)
         if header.obstacle is not None or header.goes_on or header.files:
             message = f"what the loop goes over, `{text}`, would be made twice"
-            return Obstacle("source-consumed", message)
-        if not self._data.reiterable(batch.loop.iter):
-            message = f"`{text}` may be something that can be gone over only once"
             return Obstacle("source-consumed", message)
         return header
 
@@ -138,6 +153,25 @@ class BatchesAhead:
             return None
         reason = "source-changes" if found.reason in _CHANGING else "call-between"
         return Obstacle(reason, found.message)
+
+    def _writes_files(self, batch: FedBatch) -> Obstacle | None:
+        """What in the rest of the loop may write files, of which a later batch may be made."""
+        pieces, calls = self._rest(batch)
+        leaves = [node for piece in pieces for node in ast.walk(piece)]
+        for call in (node for node in leaves if isinstance(node, ast.Call)):
+            path = self._names.dotted(call.func) or ""
+            saves = path.startswith("matplotlib.") and "save" in path
+            known = call in self._sessions.runs or self.looked_into(call) is not None
+            if saves or (call in calls and not known and not self._is_log(call)):
+                message = f"line {call.lineno} may write a file, and batches are read from files"
+                return Obstacle("source-changes", message)
+        return None
+
+    def _is_log(self, call: ast.Call) -> bool:
+        """Whether what an object of TensorFlow writes are events and checkpoints."""
+        assert isinstance(call.func, ast.Attribute)
+        symbol = self._tracer.trace(call.func.value).symbol
+        return symbol in SUMMARY_WRITERS or symbol.endswith(("train.Saver", "Session"))
 
     def _resumes(self, node: ast.AST) -> bool:
         """Whether code of a generator, written somewhere else, may run where a node stands."""

@@ -22,6 +22,9 @@ _MAX_PARAMETERS = 4
 _REGISTERING = frozenset({"registers", "creates", "calls"})
 # A tensor of a graph prints its name; it has no length and is no number, so the others raise.
 _ASKING_NO_OPERATOR = frozenset({"builtins.print", "builtins.len", "builtins.range"})
+_GIVING_LISTS = (
+    "variables", "get_collection", "gradients", "split", "unstack", "meshgrid", "losses",
+)  # fmt: skip
 _DRAWING = frozenset({"random", "creates", "calls"})
 
 
@@ -114,15 +117,40 @@ class Building:
             case ast.UnaryOp(op=operator, operand=operand):
                 return not isinstance(operator, ast.Not) and self._may_be_tensor(operand)
             case ast.Compare(left=left, ops=operators, comparators=others):
-                asks = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
-                if all(isinstance(operator, asks) for operator in operators):
+                if all(isinstance(operator, (ast.Is, ast.IsNot)) for operator in operators):
                     return False
+                if all(isinstance(operator, (ast.In, ast.NotIn)) for operator in operators):
+                    return self.holds_tensor(self._tracer.trace(left))  # it may be compared
                 return any(map(self._may_be_tensor, (left, *others)))
+            case ast.For(iter=looped) | ast.Starred(value=looped, ctx=ast.Load()):
+                return self._loops_over(looped)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                return any(self._loops_over(one.iter) for one in node.generators)
+            case ast.Assign(targets=targets, value=value):
+                unpacks = any(isinstance(target, (ast.Tuple, ast.List)) for target in targets)
+                return unpacks and self._loops_over(value)
             case ast.Subscript(value=value, ctx=ast.Load()):
                 return self._may_be_tensor(value)
             case ast.Attribute(value=value, ctx=ast.Load()):
                 return self._may_be_computed(value)
         return False
+
+    def _loops_over(self, looped: ast.expr) -> bool:
+        """Whether taking one element after the other may make ops, beside in code of this file."""
+        value = self._tracer.trace(looped)
+        if value.kind in (Kind.OP, Kind.VARIABLE):
+            return not value.symbol.endswith(_GIVING_LISTS)
+        if value.kind in (Kind.STRUCTURE, Kind.CONSTANT, Kind.INSTANCE):
+            return False
+        if isinstance(looped, (ast.Tuple, ast.List, ast.Call)):
+            return False  # of a call, what it makes is asked for itself
+        bound = self._scopes.bindings(looped) if isinstance(looped, ast.Name) else []
+        if bound and all(self._is_own_call(binding.value) for binding in bound):
+            return False
+        return self._may_be_tensor(looped)
+
+    def _is_own_call(self, value: ast.expr | None) -> bool:
+        return isinstance(value, ast.Call) and self._own.function(value) is not None
 
     def _may_be_computed(self, owner: ast.expr) -> bool:
         """Whether reading an attribute may run code that is not in this file: Keras' `losses`."""
@@ -164,6 +192,8 @@ class Building:
     def _method_makes_none(self, func: ast.Attribute) -> bool:
         receiver = self._tracer.trace(func.value)
         if receiver.kind is Kind.OBJECT:
+            if any(key == "defer_build" for key, _ in receiver.inputs):
+                return False
             return receiver.symbol in SESSIONS | SUMMARY_WRITERS | HOLDING_NO_OPS
         if receiver.kind is Kind.INSTANCE and receiver.instance_of is not None:
             return self._classes.method(receiver.instance_of, func.attr) is not None

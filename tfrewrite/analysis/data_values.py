@@ -40,6 +40,27 @@ _NO_ARRAYS = (
     "numpy.random.RandomState", "numpy.random.default_rng", "numpy.nditer", "numpy.vectorize",
     "numpy.memmap", "numpy.frompyfunc",
 )  # fmt: skip
+# What these give can be looped over again and again: arrays, lists, frames, numbers.
+_LASTING = (
+    "builtins.", "numpy.", "math.", "time.", "random.", "json.", "collections.", "pandas.", "cv2.",
+    "scipy.", "skimage.", "sklearn.datasets.", "sklearn.preprocessing.", "PIL.", "string.",
+    "matplotlib.", "imageio.imread", "glob.glob", "os.listdir", "os.path.", "re.findall",
+    "re.split", "sklearn.utils.shuffle", "sklearn.utils.resample", "argparse.", "datetime.",
+    "sklearn.model_selection.train_test_split", "sklearn.cross_validation.train_test_split",
+)  # fmt: skip
+_ONCE = frozenset(
+    [
+        "numpy.ndindex",
+        "numpy.ndenumerate",
+        *(f"builtins.{name}" for name in ("iter", "open", "map", "filter")),
+    ]
+)
+_BY_PIECES = frozenset(["chunksize", "iterator"])
+_LASTING_METHODS = frozenset(
+    "to_numpy as_matrix toarray todense fit_transform transform head tail drop dropna fillna"
+    " sample unique readlines read splitlines swapaxes repeat take next_batch".split()
+)
+_SPLITTING = frozenset(["split", "rsplit"])
 
 
 class DataValues:
@@ -95,6 +116,10 @@ class DataValues:
                 return False
         return self.expr(expr) and not self._lazy(expr, set())
 
+    def used_up(self, expr: ast.expr) -> bool:
+        """Whether a value may be an iterator, which gives each of its elements only once."""
+        return self._lazy(expr, set())
+
     def _lazy(self, expr: ast.expr | None, seen: set[ast.AST]) -> bool:
         """Whether a name may hold what is used up by looping over it."""
         if expr is None or expr in seen:
@@ -102,11 +127,9 @@ class DataValues:
         seen.add(expr)
         match expr:
             case ast.Call():
-                if self._names.dotted(expr.func) in _LAZY:
-                    return True
-                function = self._own.function(expr)
-                returned = self._own.returned(function) if function is not None else []
-                return any(self._lazy(one, seen) for one in returned)
+                return self._gives_once(expr, seen)
+            case ast.GeneratorExp() | ast.Attribute(attr="flat"):
+                return True
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 return any(self._lazy(part, seen) for part in parts)
             case ast.IfExp(body=body, orelse=orelse):
@@ -114,16 +137,61 @@ class DataValues:
             case ast.Subscript(value=value):
                 return self._lazy(value, seen)
             case ast.Name():
-                return any(
-                    self._lazy(value, seen)
-                    for binding in self._scopes.bindings(expr)
-                    for value in [binding.value, *(self._own.given(binding) or [])]
-                )
+                return any(self._lazy_binding(one, seen) for one in self._scopes.bindings(expr))
             case ast.Attribute(value=ast.Name() as owner, attr=attribute):
                 cls = self._classes.of_self(owner)
                 stores = self._classes.stores(cls, attribute) if cls is not None else None
                 return any(self._lazy(store.value, seen) for store in stores or ())
         return False
+
+    def _lazy_binding(self, binding: Binding, seen: set[ast.AST]) -> bool:
+        if binding.how in (How.LOOP, How.UNPACK):
+            return self._holds_lazy(binding.value, seen)
+        values = [binding.value, *(self._own.given(binding) or [])]
+        return any(self._lazy(value, seen) for value in values)
+
+    def _holds_lazy(self, expr: ast.expr | None, seen: set[ast.AST]) -> bool:
+        """Whether an element of a value may be what is used up."""
+        match expr:
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
+                return any(self._lazy(part, seen) for part in parts)
+            case ast.ListComp(elt=element):
+                return self._lazy(element, seen)
+            case ast.Name():
+                values = [one.value for one in self._scopes.bindings(expr)]
+                if expr in seen:
+                    return False
+                seen.add(expr)
+                return any(self._holds_lazy(value, seen) for value in values)
+            case ast.Call():
+                function = self._own.function(expr)
+                if function is not None:
+                    return any(self._holds_lazy(one, seen) for one in self._own.returned(function))
+                if isinstance(expr.func, ast.Attribute) and expr.func.attr in ("items", "values"):
+                    return self._holds_lazy(expr.func.value, seen)
+                return any(self._holds_lazy(one, seen) for one in expr.args)
+        return False
+
+    def _gives_once(self, call: ast.Call, seen: set[ast.AST]) -> bool:
+        """Whether what a call gives may be an iterator."""
+        path = self._names.dotted(call.func)
+        if path is not None:
+            if path in _LAZY or path in _ONCE:
+                return True
+            if any(keyword.arg in _BY_PIECES for keyword in call.keywords):
+                return True
+            return not path.startswith((*_LASTING, *_LOADERS, *MOVING_RANGE))
+        function = self._own.function(call)
+        if function is not None:
+            return any(self._lazy(one, seen) for one in self._own.returned(function))
+        if call in self._sessions.runs or not isinstance(call.func, ast.Attribute):
+            return False
+        method, receiver = call.func.attr, call.func.value
+        if method in _SPLITTING:
+            # `"1 2".split()` gives a list, but `KFold(5).split(rows)` goes on.
+            return not all(isinstance(one, ast.Constant) for one in call.args)
+        lasting = effect_of_method(method) is CallEffect.PURE or method in _LASTING_METHODS
+        return not lasting and not self._from_stream(receiver)
 
     def _expr(self, expr: ast.expr) -> bool:
         match expr:

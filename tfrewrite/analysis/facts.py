@@ -18,6 +18,7 @@ from tfrewrite.analysis.classes import Classes
 from tfrewrite.analysis.conditions import Conditions
 from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.data_values import DataValues
+from tfrewrite.analysis.default_graphs import DefaultGraphs
 from tfrewrite.analysis.dynamics import Dynamics
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
@@ -326,3 +327,8 @@ class Facts:
     def placeholders(self) -> Placeholders:
         """The placeholders that feeds name."""
         return Placeholders(self)
+
+    @cached_property
+    def default_graphs(self) -> DefaultGraphs:
+        """Which graph is the default one."""
+        return DefaultGraphs(self)

@@ -157,6 +157,12 @@ class FedBatches:
                 " begins: count them with `for`"
             )
             return Obstacle("loop-not-counted", message)
+        stored = [node for node in ast.walk(loop.target) if isinstance(node, ast.expr)]
+        for one in stored:
+            if isinstance(one, (ast.Attribute, ast.Subscript)):
+                text = ast.unparse(one)
+                message = f"the loop of line {loop.lineno} sets `{text}`, which others may hold"
+                return Obstacle("batch-changes-state", message)
         own = _names_of(loop.target)
         if own & _read(loop.iter):
             message = f"the loop of line {loop.lineno} goes over what its own names stood for"
@@ -456,11 +462,18 @@ def _read(node: ast.AST) -> set[str]:
 
 
 def _bound(statements: list[ast.stmt] | set[ast.stmt]) -> frozenset[str]:
+    """The names that statements bind, beside those that comprehensions keep to themselves."""
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    own = {
+        part
+        for node in nodes
+        if isinstance(node, ast.comprehension)
+        for part in ast.walk(node.target)
+    }
     return frozenset(
         node.id
-        for statement in statements
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        for node in nodes
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node not in own
     )
 
 

@@ -55,9 +55,40 @@ class FixedFetches:
                 why = self._why(operand)
                 message = f"it is not known whether `{ast.unparse(operand)}` is a tensor{why}"
                 return Obstacle("fetch-unknown", message)
-        if not operands:
-            return Obstacle("fetch-unknown", "nothing is fetched")
+        if not any(self._is_one(operand) for operand in operands):
+            what = ast.unparse(operands[0]) if operands else "[]"
+            return Obstacle("fetch-unknown", f"`{what}` may be empty, so that nothing is fetched")
         return None
+
+    def _is_one(self, operand: ast.expr) -> bool:
+        """Whether an operand is a tensor, or a container that surely holds one."""
+        if self._parameter(operand) is not None:
+            return True  # never a container
+        return self._holds_one(self._tracer.trace(operand), 0)
+
+    def _holds_one(self, value: Node, depth: int) -> bool:
+        value = plain(value)
+        if value.kind in _FETCHED:
+            return True
+        if depth > _MAX_CALLERS:
+            return False
+        if value.kind is Kind.CHOICE:
+            return all(self._holds_one(one, depth + 1) for one in value.values if one != value)
+        if isinstance(value.expr, (ast.Name, ast.Attribute)):
+            return self._begins_with_one(value.expr)
+        written = isinstance(value.expr, (ast.List, ast.Tuple, ast.Dict, ast.BinOp))
+        return written and any(self._holds_one(one, depth + 1) for one in value.values)
+
+    def _begins_with_one(self, name: ast.Name | ast.Attribute) -> bool:
+        """Whether a list or dict that things are added to held something from the beginning."""
+        made: list[ast.expr | None] = []
+        if isinstance(name, ast.Name):
+            made = [one.value for one in self._scopes.bindings(name) if one.how is not How.AUGMENT]
+        else:
+            cls = self._classes.of_self(name.value) if isinstance(name.value, ast.Name) else None
+            stores = self._classes.stores(cls, name.attr) if cls is not None else None
+            made = [store.value for store in stores or () if not store.augmented]
+        return bool(made) and all(map(_is_filled, made))
 
     def changed(self, operands: Sequence[ast.expr], loop: ast.stmt) -> Obstacle | None:
         """What may put something else into a list or dict while a loop fetches what is in it."""
@@ -127,6 +158,16 @@ class FixedFetches:
                 return False
             statement = self._source.parent(statement)
         return False
+
+
+def _is_filled(value: ast.expr | None) -> bool:
+    """Whether a list or dict is written down with something in it."""
+    match value:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return not all(isinstance(part, ast.Starred) for part in parts)
+        case ast.Dict(keys=keys):
+            return any(key is not None for key in keys)
+    return False
 
 
 def _is_tensor(value: Node) -> bool:

@@ -38,7 +38,7 @@ class GraphReaders:
 
         Without a type they may be of any.
         """
-        return self.noticing(op_type, loop) or self._changing(loop)
+        return self.noticing(op_type, loop) or self._changing(loop) or self.closed(loop)
 
     def noticing(self, op_type: str | None, loop: ast.stmt | None = None) -> Obstacle | None:
         """What would notice, once a loop has begun, that ops are fewer and are called otherwise."""
@@ -105,6 +105,12 @@ class GraphReaders:
                 if elsewhere or loop in self._source.ancestors(call):
                     message = f"line {call.lineno} changes the default graph"
                     return Obstacle("graph-changes", message)
+        return None
+
+    def closed(self, loop: ast.stmt) -> Obstacle | None:
+        """What may have closed the graph when a loop begins."""
+        for call in self._source.all(ast.Call):
+            name = getattr(call.func, "attr", getattr(call.func, "id", ""))
             if name == "finalize" and not self._surely_after(call, loop):
                 message = f"line {call.lineno} closes the graph, and an op made later raises"
                 return Obstacle("graph-finalized", message)

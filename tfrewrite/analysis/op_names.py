@@ -10,13 +10,16 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.effects import effect_of
+from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.nodes import Node
 
 _NAMING = frozenset({"name", "op"})
 _SHOWING = frozenset(f"builtins.{name}" for name in ("print", "str", "repr", "format"))
+_LOGGING = ("logging.", "tensorflow.logging.", "absl.logging.", "warnings.warn", "pprint.")
 _SUMMARIES = ("summary.", "contrib.summary.", "contrib.layers.summar")
 _TAGGED = frozenset("scalar histogram image audio text tensor_summary summarize_tensor".split())
 _TELLING = 4  # letters, of which one name may be a part of another
@@ -41,11 +44,17 @@ class OpNames:
         """What shows the name of a placeholder that has its name from TensorFlow."""
         for kind in (ast.Attribute, ast.Call, ast.BinOp, ast.FormattedValue):
             for node in self._source.all(kind):
-                for value in self._named(node):
-                    maker = self._tracer.trace(value)
-                    if maker.symbol == "placeholder" and not _has_name(maker.expr):
+                named = self._named(node) or self._collected(node)
+                for value in (part for one in named for part in _parts(self._tracer.trace(one))):
+                    if value.symbol == "placeholder" and not _has_name(value.expr):
                         return _seen(node, "shows the name of a placeholder, which has a number")
         return None
+
+    def _collected(self, node: ast.AST) -> list[ast.expr]:
+        """What goes into a collection of the graph, which knows it by its name."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return []
+        return list(node.args[1:]) if node.func.attr.startswith("add_to_collection") else []
 
     def shown(self, statement: ast.stmt, expr: ast.expr | None = None) -> Obstacle | None:
         """What shows, or keeps, the name of an op that is made in a statement or after it.
@@ -122,7 +131,7 @@ class OpNames:
         match node:
             case ast.Attribute(value=value, attr=attribute) if attribute in _NAMING:
                 return [value]
-            case ast.Call(func=func, args=arguments) if self._names.dotted(func) in _SHOWING:
+            case ast.Call(func=func, args=arguments) if self._shows(func):
                 return list(arguments)
             case ast.Call(func=ast.Attribute(value=ast.Constant(), attr="format"), args=arguments):
                 return list(arguments)
@@ -131,6 +140,10 @@ class OpNames:
             case ast.FormattedValue(value=value):
                 return [value]
         return []
+
+    def _shows(self, func: ast.expr) -> bool:
+        path = self._names.dotted(func) or ""
+        return path in _SHOWING or path.startswith(_LOGGING)
 
     def _keeps_a_scope(self, call: ast.Call) -> bool:
         """Whether a call makes a variable under a scope that only gives names."""
@@ -154,6 +167,22 @@ def _has_name(maker: ast.AST | None) -> bool:
     if not isinstance(maker, ast.Call):
         return False
     return len(maker.args) > 2 or any(keyword.arg == "name" for keyword in maker.keywords)
+
+
+def _parts(value: Node) -> list[Node]:
+    """A value, or what a list, tuple or dict of values holds."""
+    stack, found = [value], []
+    seen: set[Node] = set()
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.kind in (Kind.STRUCTURE, Kind.CHOICE):
+            stack += node.values
+        else:
+            found.append(node)
+    return found
 
 
 def _is_text(value: ast.expr) -> bool:

@@ -122,6 +122,9 @@ class Placeholders:
         elif not self._same_attribute(key, found.target):
             message = f"the placeholder of line {line} has no name that the loop sees"
             return Obstacle("placeholder-elsewhere", message)
+        elif "__slots__" in self._source.text:
+            message = "`__slots__` says which attributes objects have, and one more is needed"
+            return Obstacle("placeholder-elsewhere", message)
         sure = self._hoisting.unsure(key, loop)
         if sure is not None:
             message = f"the placeholder of line {line} may not be there before the loop"
@@ -155,7 +158,11 @@ class Placeholders:
                 session = isinstance(manager, (ast.Name, ast.Attribute)) and "sess" in (
                     ast.unparse(manager).lower()
                 )
-                if symbol not in _PASSED and not default and not cpu and not session:
+                opened = isinstance(manager, ast.Call) and (
+                    self._names.dotted(manager.func) == "builtins.open"
+                )
+                passed = default or cpu or session or opened
+                if symbol not in _PASSED and not passed:
                     message = f"the pipeline would be made under `with {ast.unparse(manager)}`"
                     return Obstacle("placeholder-scope", message)
         return None

@@ -14,30 +14,33 @@ if TYPE_CHECKING:
 _KNOWN_BEFORE = frozenset(
     "shape size rank zeros_like ones_like shape_n broadcast_dynamic_shape stop_gradient".split()
 )
-_NO_VALUE = frozenset({"shape", "get_shape", "dtype", "name"})
 
 
-def surely_beneath(root: Node, wanted: Node) -> bool:
-    """Whether a run that fetches `root` needs the value of `wanted`, on whatever way."""
-    return _needs(root, wanted, {})
+def surely_beneath(root: Node, wanted: Node, *, counted: bool = True) -> bool:
+    """Whether a run that fetches `root` needs the value of `wanted`, on whatever way.
+
+    Where it is not counted how often that value is computed, an update is taken to need its loss.
+    """
+    return _needs(root, wanted, {}, counted=counted)
 
 
-def _needs(node: Node, wanted: Node, known: dict[Node, bool]) -> bool:
+def _needs(node: Node, wanted: Node, known: dict[Node, bool], *, counted: bool) -> bool:
     if node is wanted:
         return True
     if node in known:
         return known[node]
     known[node] = False  # a value that is made of itself
     values = [*node.values, *node.controls]
-    if node.kind is Kind.CHOICE:
-        others = [one for one in node.values if one is not node]
-        found = bool(others) and all(_needs(one, wanted, known) for one in others)
-    elif derives(node):
+    if counted and derives(node):
+        # The gradient of a sum does not ask for what is added.
         update = update_of(node)
         found = update is not None and wanted in run_with(update)
+    elif node.kind is Kind.CHOICE:
+        others = [one for one in node.values if one is not node]
+        found = bool(others) and all(_needs(one, wanted, known, counted=counted) for one in others)
     elif node.kind in (Kind.OP, Kind.STRUCTURE, Kind.ELEMENT):
         found = node.symbol not in _KNOWN_BEFORE and any(
-            _needs(one, wanted, known) for one in values
+            _needs(one, wanted, known, counted=counted) for one in values
         )
     else:
         found = False

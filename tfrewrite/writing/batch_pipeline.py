@@ -36,13 +36,14 @@ class BatchPipeline:
 
     def __init__(
         self, facts: Facts, batch: FedBatch, placeholders: list[Placeholder], place: ast.stmt,
-        taken: set[str],
+        taken: set[str], *, in_graph: bool,
     ) -> None:  # fmt: skip
         self._facts = facts
         self._batch = batch
         self._placeholders = placeholders
         self._place = place
         self._taken = taken
+        self._in_graph = in_graph
         self._tf = tensorflow_of(facts, placeholders[0])
         self._unit = indentation_of(facts, batch.loop)
         self._iterator = prefix_of(facts, placeholders[0]) + self._fresh("batch_iterator")
@@ -80,16 +81,17 @@ class BatchPipeline:
         room = WIDTH - self._facts.source.span(self._place).column
         if len(line.expandtabs(4)) > room:
             line = ",\n".join(f"{self._unit * 2}{one}" for one in given)
-        return (
-            f"def {self._batches}():\n"
-            f"    {header}\n"
-            f"{textwrap.indent(inner, '        ')}\n"
+        generator = f"def {self._batches}():\n    {header}\n{textwrap.indent(inner, '        ')}\n"
+        made = (
             f"{self._start} = {self._iterator}.make_initializer(\n"
             f"{self._unit}{self._tf}.data.Dataset.from_generator(\n"
             f"{line}\n"
             f"{self._unit}).prefetch(1)\n"
             ")"
         )
+        if self._in_graph:
+            made = f"with {keys[0]}.graph.as_default():\n{textwrap.indent(made, '    ')}"
+        return generator + made
 
     def _before_loops(self) -> list[Edit]:
         session = self._session()
