@@ -162,6 +162,12 @@ def _edits(facts: Facts, call: ast.Call, place: ast.stmt) -> tuple[Edit, ...] | 
         message = f"`{text}` seems to be a whole set of data: predict it once, before the loop"
         return Obstacle("several-batches", message)
     numpy = facts.names.alias_of("numpy")
+    if facts.keras_calls.is_from_dataset(data):
+        message = f"`{text}` is what a loop takes out of a dataset: predict the whole of that"
+        return Obstacle(
+            "several-batches", f"{message}, before the loop, or call `predict_on_batch`"
+        )
+    several = several or (isinstance(data, ast.BinOp) and isinstance(data.left, ast.List))
     if several or numpy is None or not isinstance(data, _ARRAYS):
         message = f"it is not known how many rows `{text}` has; where it is one batch, call"
         return Obstacle("rows-unknown", f"{message} `predict_on_batch`")

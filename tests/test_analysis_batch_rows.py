@@ -81,6 +81,8 @@ def test_what_an_array_is_made_by(expression: str, expected: int) -> None:
 
 def test_names_and_their_sizes() -> None:
     assert rows("np.zeros((size, 2))", "size = 8") == 8
+    assert rows("rng.normal(0, 1, (6, 4))", "rng = np.random.RandomState(1)") == 6
+    assert rows("rng.normal(0, 1, (6, 4))", "rng = make()") is None
     assert rows("np.zeros((size, 2))", "size = 8\nsize = f()") is None
     assert rows("a", "a = np.zeros((3, 2))\na = a * 2") == 3
     assert rows("a", "a = np.zeros((3, 2))\nif b:\n    a = f()") is None

@@ -139,7 +139,6 @@ def reason(text: str) -> str:
         ("exec(code)", "dynamic-code"),
         ("from helpers import *", "dynamic-code"),
         ("model.predict_step = f", "dynamic-code"),
-        ("class Net(Model):\n    def __call__(self, x):\n        pass", "own-method"),
         ("strategy = tf.distribute.TPUStrategy()", "distributed"),
         ("with strategy.scope():\n    pass", "distributed"),
         ("from keras.utils import multi_gpu_model", "distributed"),
@@ -157,6 +156,28 @@ def reason(text: str) -> str:
 )
 def test_what_makes_models_unlike_others(text: str, expected: str) -> None:
     assert reason(text) == expected
+
+
+def test_methods_of_its_own() -> None:
+    def found(model: str) -> bool:
+        text = (
+            "class Net(Model):\n    def predict(self, x):\n        pass\n"
+            "class Deep(Net):\n    pass\nclass Plain(Model):\n    pass\n"
+            "class Tool:\n    def predict(self, x):\n        pass\n"
+        )
+        made = facts(f"{HEAD}{text}net = {model}\nnet.predict(x)  # here\n")
+        statement = marked(made, "here")
+        assert isinstance(statement, ast.Expr)
+        call = statement.value
+        assert isinstance(call, ast.Call)
+        assert isinstance(call.func, ast.Attribute)
+        return made.keras_models.own_method(call.func.value) is not None
+
+    assert found("Net()")
+    assert found("Deep()")
+    assert found("load_model(path)")
+    assert not found("Plain()")
+    assert not found("Sequential()")
 
 
 @pytest.mark.parametrize(

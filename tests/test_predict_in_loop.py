@@ -178,6 +178,18 @@ test_refused = bench(
         in_loop("model.predict(x_test)", f"{MODEL}x_test = load()\n"),
         reason="several-batches",
     ),
+    refuses(
+        "batches of a dataset",
+        script(
+            """
+            for batch in test_dataset.take(9):
+                x, y = batch
+                print(model.predict(x))
+            """
+        ),
+        reason="several-batches",
+    ),
+    refuses("a sum of lists", in_loop("model.predict([state] + more)"), reason="rows-unknown"),
     refuses("two inputs of any length", in_loop("model.predict([a, b])"), reason="rows-unknown"),
     refuses(
         "inputs of different length",

@@ -20,6 +20,7 @@ _FILLING = frozenset(
     f"numpy.{name}" for name in "zeros ones empty full random.random random.random_sample".split()
 ) | {"tensorflow.zeros", "tensorflow.ones", "tensorflow.random.normal", "tensorflow.random.uniform"}
 _DRAWING = frozenset(f"numpy.random.{name}" for name in "normal uniform randint choice".split())
+_STREAMS = frozenset({"numpy.random.RandomState", "numpy.random.default_rng"})
 _COUNTING = frozenset({"numpy.random.rand", "numpy.random.randn"})
 _SAME_SHAPE = frozenset(
     f"numpy.{name}" for name in "float32 float64 copy abs clip exp log sqrt tanh round".split()
@@ -96,7 +97,7 @@ class BatchRows:
             self._open.discard(binding)
 
     def _call(self, call: ast.Call, depth: int) -> Rows:
-        path = self._names.dotted(call.func)
+        path = self._names.dotted(call.func) or self._drawn(call.func)
         first = call.args[0] if call.args else None
         starred = any(isinstance(one, ast.Starred) for one in call.args)
         if starred or any(one.arg is None for one in call.keywords):
@@ -127,6 +128,15 @@ class BatchRows:
         if path is not None:
             return None
         return self._method(call, depth)
+
+    def _drawn(self, func: ast.expr) -> str | None:
+        """The function of `numpy.random` that a method of an own stream of numbers is like."""
+        if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+            return None
+        bindings = self._scopes.bindings(func.value)
+        made = bindings[0].value if len(bindings) == 1 else None
+        stream = isinstance(made, ast.Call) and self._names.dotted(made.func) in _STREAMS
+        return f"numpy.random.{func.attr}" if stream else None
 
     def _method(self, call: ast.Call, depth: int) -> Rows:
         function = self._own.function(call)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.keras_models import Sort
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.turns import turns
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _FEW_TURNS = 3
 _MAX_CALLERS = 5
 _FIRST_TARGET = (2, 2)
+_DATASET = re.compile(r"dataset|_ds\b|\bds\b|\.take\(|\.batch\(|loader", re.IGNORECASE)
 _WHOLE = re.compile(
     r"(?:^|_)(?:train|test|val|valid|validation|dev|dataset|data|all)s?(?:$|_)", re.IGNORECASE
 )
@@ -108,7 +110,20 @@ class KerasCalls:
         looking = self._facts.handlers.looking(one.call)
         if looking:
             return Obstacle("message-read", looking)
-        return self._facts.keras_models.obstacle
+        models = self._facts.keras_models
+        return models.own_method(one.receiver) or models.obstacle
+
+    def is_from_dataset(self, data: ast.expr) -> bool:
+        """Whether a name holds what a loop takes out of a dataset: tensors, as far as is seen."""
+        names = [node for node in ast.walk(data) if isinstance(node, ast.Name)]
+        for _ in range(2):  # `for batch in dataset: x, y = batch`
+            bound = [one for name in names for one in self._facts.scopes.bindings(name)]
+            loops = [one for one in bound if one.how is How.LOOP and one.value is not None]
+            if any(_DATASET.search(ast.unparse(one.value)) for one in loops if one.value):
+                return True
+            values = [one.value for one in bound if one.how is not How.LOOP and one.value]
+            names = [node for v in values for node in ast.walk(v) if isinstance(node, ast.Name)]
+        return False
 
     @staticmethod
     def is_whole_set(data: ast.expr) -> bool:

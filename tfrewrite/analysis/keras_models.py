@@ -50,6 +50,7 @@ _DRAWING = re.compile(
     r"^(?:random\.|keras\.backend\.random_|keras\.random\.|nn\.dropout|nn\.experimental|"
     r"random_normal$|random_uniform$)"
 )
+_LOADING = ("load_model", "model_from_json", "model_from_yaml", "clone_model")
 _MAX_DEPTH = 12
 
 
@@ -72,6 +73,8 @@ class KerasModels:
         self._classes = facts.classes
         self._own = facts.own_calls
         self._open: set[object] = set()
+        self._made: set[ast.ClassDef | None] = set()
+        """The classes of the file that were met; None for whatever comes from a file."""
 
     def sort(self, expr: ast.expr) -> Sort:
         """Whether an expression surely gives a Keras model, or surely something else."""
@@ -106,6 +109,8 @@ class KerasModels:
     def _call(self, call: ast.Call, depth: int) -> Iterator[Sort]:
         symbol = self._names.tf(call.func)
         if symbol is not None and (_MAKER.match(symbol) or _READY_MADE.match(symbol)):
+            if symbol.endswith(_LOADING):
+                self._made.add(None)
             yield Sort.KERAS
             return
         path = self._names.dotted(call.func)
@@ -114,6 +119,7 @@ class KerasModels:
             return
         cls = self._classes.defined(call.func)
         if cls is not None:
+            self._made.add(cls)
             yield self._of_class(cls)
             return
         function = self._own.function(call)
@@ -145,6 +151,7 @@ class KerasModels:
             return
         cls = self._classes.of_self(name)
         if cls is not None:
+            self._made.add(cls)
             yield self._of_class(cls)
             return
         bindings = self._facts.flow.reaching(name)
@@ -253,7 +260,6 @@ class KerasModels:
         """What makes the models of this file work in another way than one would think."""
         return (
             self._dynamic()
-            or self._overriding()
             or self._worded("distributed", _DISTRIBUTING, "spreads a batch over several devices")
             or self._worded("graph-mode", _GRAPH_MODE, "is of TensorFlow 1's graphs")
             or self._worded("runs-eagerly", _EAGER, "makes models run op by op")
@@ -278,22 +284,36 @@ class KerasModels:
                 return Obstacle("dynamic-code", message)
         return None
 
-    def _overriding(self) -> Obstacle | None:
-        for cls in self._source.all(ast.ClassDef):
-            sort = self._of_class(cls)
-            if sort is Sort.OTHER or (sort is Sort.UNKNOWN and not self._loads):
-                continue
-            for statement in cls.body:
-                name = getattr(statement, "name", "")
-                if name in _OVERRIDING:
-                    message = f"`{cls.name}` of line {cls.lineno} has a `{name}` of its own"
-                    return Obstacle("own-method", message)
+    def own_method(self, expr: ast.expr) -> Obstacle | None:
+        """A class of the file that a model may be of, with methods of its own in Keras' place."""
+        self._made.clear()
+        self.sort(expr)
+        classes = self._made
+        if None in classes:  # it comes from a file, and may be of any class
+            classes = {one for one in self._source.all(ast.ClassDef) if self._is_model(one)}
+        for cls in sorted(filter(None, classes), key=self._source.span):
+            for owner in self._lineage(cls):
+                for statement in owner.body:
+                    name = getattr(statement, "name", "")
+                    if name in _OVERRIDING:
+                        message = f"`{owner.name}` of line {owner.lineno} has its own `{name}`"
+                        return Obstacle("own-method", message)
         return None
 
-    @property
-    def _loads(self) -> bool:
-        """Whether a model may come from a file, and be of any class."""
-        return any(map(self._classes.calls, ("load_model", "model_from_json", "model_from_yaml")))
+    def _is_model(self, cls: ast.ClassDef) -> bool:
+        return self._of_class(cls) is not Sort.OTHER
+
+    def _lineage(self, cls: ast.ClassDef) -> Iterator[ast.ClassDef]:
+        """A class and those of this file that it inherits from."""
+        seen: list[ast.ClassDef] = []
+        stack = [cls]
+        while stack:
+            current = stack.pop()
+            if current not in seen:
+                seen.append(current)
+                yield current
+                bases = [self._classes.defined(base) for base in current.bases]
+                stack += [base for base in bases if base is not None]
 
     def _worded(self, reason: str, words: frozenset[str], meaning: str) -> Obstacle | None:
         nodes: list[ast.Attribute | ast.Name] = [
