@@ -43,7 +43,8 @@ class FitInLoop(Rule):
     ```python
     def fit_one_row(model, x, y, **options):
         \"\"\"The same as `model.fit`, without the pipeline that it builds in each call.\"\"\"
-        arrays = all(type(a) is np.ndarray and a.dtype.kind in "biuf" for a in (x, y))
+        numbers = (np.float32, np.float64, np.int32, np.int64, np.uint8)
+        arrays = all(type(a) is np.ndarray and a.dtype in numbers for a in (x, y))
         if arrays and x.shape[:1] == y.shape[:1] == (1,):
             model.train_on_batch(x, y)
         else:
@@ -95,6 +96,7 @@ class FitInLoop(Rule):
         "steps-per-execution": "The model takes several batches at once.",
         "distributed": "A batch is spread over several devices.",
         "graph-mode": "The file is for TensorFlow 1, where this was not measured.",
+        "traced-effects": "Tracing a model of the file has effects, and may be done more often.",
         "precision-policy": "Numbers are converted by a policy of the file's own.",
         "random-in-model": "Random ops may be part of a model; ops before them give them seeds.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",

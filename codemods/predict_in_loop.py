@@ -45,7 +45,7 @@ class PredictInLoop(Rule):
     def predict_one_batch(model, x, batch_size=None, **options):
         \"\"\"The same as `model.predict`, without the pipeline that it builds in each call.\"\"\"
         one_batch = type(x) is np.ndarray and x.ndim > 1 and 0 < len(x) <= (batch_size or 32)
-        if one_batch and x.dtype.kind in "biuf":
+        if one_batch and x.dtype in (np.float32, np.float64, np.int32, np.int64, np.uint8):
             return model.predict_on_batch(x)
         return model.predict(x, batch_size=batch_size, **options)
 
@@ -95,6 +95,7 @@ class PredictInLoop(Rule):
         "steps-per-execution": "The model takes several batches at once.",
         "distributed": "A batch is spread over several devices.",
         "graph-mode": "The file is for TensorFlow 1, where this was not measured.",
+        "traced-effects": "Tracing a model of the file has effects, and may be done more often.",
         "precision-policy": "Numbers are converted by a policy of the file's own.",
         "random-in-model": "Random ops may be part of a model; ops before them give them seeds.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",

@@ -87,6 +87,7 @@ def test_names_and_their_sizes() -> None:
     assert rows("a", "a = np.zeros((3, 2))\na = a * 2") == 3
     assert rows("a", "a = np.zeros((3, 2))\nif b:\n    a = f()") is None
     assert rows("a", "a = np.zeros((3, 2))\na += b") is None
+    assert rows("a", "a = np.zeros((3, 2), '>f4')") is None
     assert rows("a", "a = np.zeros((3, 2))\na.shape = (6, 1)") is None
 
 

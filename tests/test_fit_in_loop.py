@@ -22,7 +22,8 @@ states = np.random.rand(500, 4)
 HELPER = '''\
 def fit_one_row(model, x, y, **options):
     """The same as `model.fit`, without the pipeline that it builds in each call."""
-    arrays = all(type(a) is np.ndarray and a.dtype.kind in "biuf" for a in (x, y))
+    numbers = (np.float32, np.float64, np.int32, np.int64, np.uint8)
+    arrays = all(type(a) is np.ndarray and a.dtype in numbers for a in (x, y))
     if arrays and x.shape[:1] == y.shape[:1] == (1,):
         model.train_on_batch(x, y)
     else:

@@ -27,7 +27,7 @@ HELPER = '''\
 def predict_one_batch(model, x, batch_size=None, **options):
     """The same as `model.predict`, without the pipeline that it builds in each call."""
     one_batch = type(x) is np.ndarray and x.ndim > 1 and 0 < len(x) <= (batch_size or 32)
-    if one_batch and x.dtype.kind in "biuf":
+    if one_batch and x.dtype in (np.float32, np.float64, np.int32, np.int64, np.uint8):
         return model.predict_on_batch(x)
     return model.predict(x, batch_size=batch_size, **options)
 

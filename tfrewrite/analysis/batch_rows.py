@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ _SAME_SHAPE = frozenset(
     f"numpy.{name}" for name in "float32 float64 copy abs clip exp log sqrt tanh round".split()
 )
 _SAME_SHAPE_METHODS = frozenset({"astype", "copy", "clip", "round"})
+_UNUSUAL = re.compile(r"""['"][>!][a-z]\d|newbyteorder|byteswap|longdouble|float128""")
 _MAX_DEPTH = 12
 
 Rows = frozenset[int] | None
@@ -44,7 +46,7 @@ class BatchRows:
 
     def of(self, expr: ast.expr) -> int | None:
         """The most rows that an array or tensor can have; None where that is not known."""
-        if any(node.attr == "shape" for node in self._stored):
+        if any(node.attr == "shape" for node in self._stored) or self._unusual_numbers:
             return None
         return max(self._rows(expr, 0) or (), default=None)
 
@@ -53,6 +55,11 @@ class BatchRows:
         most = self.of(expr)
         rows = self._rows(expr, 0) or frozenset()
         return most if len(rows) == 1 else None
+
+    @cached_property
+    def _unusual_numbers(self) -> bool:
+        """Whether the file has to do with numbers that TensorFlow does not know."""
+        return _UNUSUAL.search(self._facts.source.text) is not None
 
     @cached_property
     def _stored(self) -> list[ast.Attribute]:

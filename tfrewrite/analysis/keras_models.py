@@ -9,7 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.python_calls import gives_data
+from tfrewrite.analysis.python_calls import (
+    CallEffect,
+    effect_of_method,
+    effect_of_path,
+    gives_data,
+)
 from tfrewrite.analysis.scopes import Binding, How
 
 if TYPE_CHECKING:
@@ -152,7 +157,8 @@ class KerasModels:
         cls = self._classes.of_self(name)
         if cls is not None:
             self._made.add(cls)
-            yield self._of_class(cls)
+            replaced = any(self._classes.replaced(cls, name) for name in _OVERRIDING)
+            yield Sort.UNKNOWN if replaced else self._of_class(cls)
             return
         bindings = self._facts.flow.reaching(name)
         if not bindings:
@@ -265,6 +271,7 @@ class KerasModels:
             or self._worded("runs-eagerly", _EAGER, "makes models run op by op")
             or self._worded("precision-policy", _PRECISION, "changes how numbers are converted")
             or self._compiled()
+            or self._traced_effects()
             or self._drawing()
         )
 
@@ -343,6 +350,33 @@ class KerasModels:
                     message = f"`{name}` of line {call.lineno} makes several steps of one call"
                     return Obstacle("steps-per-execution", message)
         return None
+
+    def _traced_effects(self) -> Obstacle | None:
+        """What a model's Python does when it is traced: once for each type of input."""
+        for cls in self._source.all(ast.ClassDef):
+            if self._of_class(cls) is Sort.OTHER:
+                continue
+            for method in cls.body:
+                if isinstance(method, ast.FunctionDef) and method.name == "call":
+                    for node in ast.walk(method):
+                        if self._can_be_seen(node):
+                            line = getattr(node, "lineno", method.lineno)
+                            message = f"line {line} does something each time that it is traced"
+                            return Obstacle("traced-effects", message)
+        return None
+
+    def _can_be_seen(self, node: ast.AST) -> bool:
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            return True
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            return not isinstance(node.ctx, ast.Load)
+        if not isinstance(node, ast.Call):
+            return False
+        path = self._names.dotted(node.func)
+        if path is not None:
+            return effect_of_path(path) is CallEffect.HOST and not path.startswith("tensorflow.")
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        return effect_of_method(name) is CallEffect.MUTATES and name != "add"
 
     def _drawing(self) -> Obstacle | None:
         """Random ops that may be part of a model: their seeds come from the ops made before."""

@@ -29,7 +29,7 @@ PREDICT = Helper(
     def predict_one_batch(model, x, batch_size=None, **options):
         """The same as `model.predict`, without the pipeline that it builds in each call."""
         one_batch = type(x) is np.ndarray and x.ndim > 1 and 0 < len(x) <= (batch_size or 32)
-        if one_batch and x.dtype.kind in "biuf":
+        if one_batch and x.dtype in (np.float32, np.float64, np.int32, np.int64, np.uint8):
             return model.predict_on_batch(x)
         return model.predict(x, batch_size=batch_size, **options)
     ''',
@@ -39,7 +39,8 @@ FIT = Helper(
     '''\
     def fit_one_row(model, x, y, **options):
         """The same as `model.fit`, without the pipeline that it builds in each call."""
-        arrays = all(type(a) is np.ndarray and a.dtype.kind in "biuf" for a in (x, y))
+        numbers = (np.float32, np.float64, np.int32, np.int64, np.uint8)
+        arrays = all(type(a) is np.ndarray and a.dtype in numbers for a in (x, y))
         if arrays and x.shape[:1] == y.shape[:1] == (1,):
             model.train_on_batch(x, y)
         else:
