@@ -31,6 +31,18 @@ def fit_one_row(model, x, y, **options):
 
 
 '''
+HELPER_FOR_ROWS = '''\
+def fit_one_batch(model, x, y, batch_size=None, **options):
+    """The same as `model.fit` but for the order of rows, without a pipeline for each call."""
+    numbers = (np.float32, np.float64, np.int32, np.int64, np.uint8)
+    arrays = all(type(a) is np.ndarray and a.ndim and a.dtype in numbers for a in (x, y))
+    if arrays and 0 < len(x) == len(y) <= (batch_size or 32):
+        model.train_on_batch(x, y)
+    else:
+        model.fit(x, y, batch_size=batch_size, **options)
+
+
+'''
 
 
 def script(rest: str, head: str = MODEL) -> str:
@@ -123,9 +135,30 @@ test_refused = bench(
         reason="optimizer-ema",
     ),
     refuses(
-        "several rows",
-        in_loop("model.fit(np.zeros((8, 4)), np.zeros((8, 2)), verbose=0)"),
+        "several rows and dropout",
+        in_loop(
+            "model.fit(np.zeros((8, 4)), np.zeros((8, 2)), verbose=0)",
+            head=f"{MODEL}model.add(keras.layers.Dropout(0.5))\n",
+        ),
         reason="rows-shuffled",
+    ),
+    refuses(
+        "any rows and a loss of one's own",
+        in_loop("model.fit(state, target, verbose=0)", head=f"{MODEL}model.compile(loss=mine)\n"),
+        reason="rows-shuffled",
+    ),
+    refuses(
+        "any rows, not shuffled",
+        in_loop("model.fit(state, target, verbose=0, shuffle=False)"),
+        reason="rows-unknown",
+    ),
+    refuses(
+        "rows that are shuffled now and then",
+        in_loop("model.fit(state, target, verbose=0, shuffle=mixed)"),
+        reason="other-arguments",
+    ),
+    refuses(
+        "a sum of lists", in_loop("model.fit([a] + b, target, verbose=0)"), reason="rows-unknown"
     ),
     refuses(
         "several batches",
@@ -137,11 +170,20 @@ test_refused = bench(
         in_loop("model.fit(np.zeros((8, 4)), np.zeros((8, 2)), verbose=0, batch_size=1)"),
         reason="several-batches",
     ),
-    refuses("any rows", in_loop("model.fit(state, target, verbose=0)"), reason="rows-unknown"),
     refuses(
         "a whole set",
         in_loop("y[0] = 1", "model.fit(x_train, y, verbose=0)"),
-        reason="rows-unknown",
+        reason="several-batches",
+    ),
+    refuses(
+        "batches of a dataset",
+        script(
+            """
+            for x, y in dataset:
+                model.fit(x, y, verbose=0)
+            """
+        ),
+        reason="several-batches",
     ),
     refuses(
         "the message is read",
@@ -181,6 +223,12 @@ test_direct = bench(
         "model.train_on_batch(np.zeros((8, 4)), np.zeros((8, 2)))",
     ),
     rewrites(
+        "several rows",
+        in_loop("model.fit(np.zeros((8, 4)), np.zeros((8, 2)), verbose=0)"),
+        in_loop("model.train_on_batch(np.zeros((8, 4)), np.zeros((8, 2)))"),
+        contract="rounding",
+    ),
+    rewrites(
         "beside a training whose history is used",
         fitted(head=f"{MODEL}before = model.fit(states, states)\nprint(before.history)\n"),
         in_loop(
@@ -214,6 +262,15 @@ test_with_a_helper = bench(
         MODEL + f"\n\n{HELPER}"
         "for state in states:\n    fit_one_row(model, state[None], target, verbose=False)\n",
         contract="exact",
+        shapes=TOP,
+    ),
+    rewrites(
+        "a batch of any rows",
+        in_loop("model.fit(make(state), targets, epochs=1, batch_size=size, verbose=0)"),
+        MODEL
+        + f"\n\n{HELPER_FOR_ROWS}for state in states:\n"
+        + "    fit_one_batch(model, make(state), targets, epochs=1, batch_size=size, verbose=0)\n",
+        contract="rounding",
         shapes=TOP,
     ),
 )

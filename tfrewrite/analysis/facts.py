@@ -49,6 +49,7 @@ from tfrewrite.analysis.placeholders import Placeholders
 from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
+from tfrewrite.analysis.row_order import RowOrder
 from tfrewrite.analysis.savers import Savers
 from tfrewrite.analysis.scopes import Scopes
 from tfrewrite.analysis.seeds import Seeds
@@ -338,3 +339,8 @@ class Facts:
     def batch_rows(self) -> BatchRows:
         """How many rows an array has."""
         return BatchRows(self)
+
+    @cached_property
+    def row_order(self) -> RowOrder:
+        """Whether models could tell in which order rows come."""
+        return RowOrder(self)

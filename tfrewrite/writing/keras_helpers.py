@@ -47,6 +47,19 @@ FIT = Helper(
             model.fit(x, y, **options)
     ''',
 )
+FIT_BATCH = Helper(
+    "fit_one_batch",
+    '''\
+    def fit_one_batch(model, x, y, batch_size=None, **options):
+        """The same as `model.fit` but for the order of rows, without a pipeline for each call."""
+        numbers = (np.float32, np.float64, np.int32, np.int64, np.uint8)
+        arrays = all(type(a) is np.ndarray and a.ndim and a.dtype in numbers for a in (x, y))
+        if arrays and 0 < len(x) == len(y) <= (batch_size or 32):
+            model.train_on_batch(x, y)
+        else:
+            model.fit(x, y, batch_size=batch_size, **options)
+    ''',
+)
 
 
 def by_method(facts: Facts, call: ast.Call, method: str, arguments: Iterable[ast.expr]) -> Edit:
