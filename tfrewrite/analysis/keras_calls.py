@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _FEW_TURNS = 3
 _MAX_CALLERS = 5
 _FIRST_TARGET = (2, 2)
-_DATASET = re.compile(r"dataset|_ds\b|\bds\b|\.take\(|\.batch\(|loader", re.IGNORECASE)
+_DATASET = re.compile(r"dataset|_ds\b|\bds\b|\.take\(|\.batch\(", re.IGNORECASE)
 _WHOLE = re.compile(
     r"(?:^|_)(?:train|test|val|valid|validation|dev|dataset|data|all)s?(?:$|_)", re.IGNORECASE
 )
