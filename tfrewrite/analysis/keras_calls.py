@@ -58,12 +58,16 @@ class KerasCalls:
             beside = [one for one in self._classes.calls(cheaper) if one is not call]
             if function is not None and any(self._source.function(b) is function for b in beside):
                 continue
-            loop = self._loop(call, set(), 0)
+            loop = self.loop_around(call)
             if loop is None:
                 continue
             sort = self._facts.keras_models.sort(receiver)
             if sort is not Sort.OTHER:
                 yield KerasCall(call, receiver, sort, loop)
+
+    def loop_around(self, node: ast.AST) -> ast.AST | None:
+        """The loop that evaluates a node in most of its many turns, here or around a caller."""
+        return self._loop(node, set(), 0)
 
     def _loop(self, node: ast.AST, seen: set[ast.AST], depth: int) -> ast.AST | None:
         """The loop that evaluates a node in most of its turns, here or around a caller."""
