@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from tfrewrite.analysis.keras_models import Sort
 from tfrewrite.model import Report, Site
@@ -66,7 +66,7 @@ class CompileInLoop(Rule):
     name = "compile-in-loop"
     contracts = ()
     triggers = ((b"keras",), (b".compile(", b"optimizers", b"GradientTape"))
-    reasons: dict[str, str] = {}
+    reasons: ClassVar[dict[str, str]] = {}
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         for call in sorted(facts.source.all(ast.Call), key=facts.source.span):
@@ -87,7 +87,8 @@ def _compiled(facts: Facts, call: ast.Call) -> str:
     )
     if freezes or _made_anew(facts, call, loop) or not _calls(loop, _WORKING):
         return ""
-    if _changes(facts, call.func.value, loop):
+    function = facts.source.function(call)
+    if any(_changes(facts, call.func.value, place) for place in (loop, function) if place):
         return ""
     text = ast.unparse(call.func.value)
     return (
@@ -109,9 +110,7 @@ def _changes(facts: Facts, model: ast.expr, loop: ast.AST) -> bool:
                 if func.attr not in _HARMLESS:
                     return True
     return any(
-        isinstance(node, ast.Attribute)
-        and ast.dump(node.value) == wanted
-        and not isinstance(node.ctx, ast.Load)
+        ast.dump(node.value) == wanted and not isinstance(node.ctx, ast.Load)
         for node in facts.source.all(ast.Attribute)
     )
 
