@@ -8,6 +8,7 @@ from functools import cached_property
 from tfrewrite.analysis.afterwards import Afterwards
 from tfrewrite.analysis.assigns import Assigns
 from tfrewrite.analysis.batch_code import BatchCode
+from tfrewrite.analysis.batch_rows import BatchRows
 from tfrewrite.analysis.batches_ahead import BatchesAhead
 from tfrewrite.analysis.building import Building
 from tfrewrite.analysis.built_values import BuiltValues
@@ -32,6 +33,8 @@ from tfrewrite.analysis.graph_readers import GraphReaders
 from tfrewrite.analysis.handlers import Handlers
 from tfrewrite.analysis.hoisting import Hoisting
 from tfrewrite.analysis.iterators import Iterators
+from tfrewrite.analysis.keras_calls import KerasCalls
+from tfrewrite.analysis.keras_models import KerasModels
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
@@ -48,6 +51,7 @@ from tfrewrite.analysis.placeholders import Placeholders
 from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
+from tfrewrite.analysis.row_order import RowOrder
 from tfrewrite.analysis.savers import Savers
 from tfrewrite.analysis.scopes import Scopes
 from tfrewrite.analysis.seeds import Seeds
@@ -332,3 +336,23 @@ class Facts:
     def default_graphs(self) -> DefaultGraphs:
         """Which graph is the default one."""
         return DefaultGraphs(self)
+
+    @cached_property
+    def keras_models(self) -> KerasModels:
+        """Which objects are Keras models."""
+        return KerasModels(self)
+
+    @cached_property
+    def keras_calls(self) -> KerasCalls:
+        """The methods of models that are called again and again."""
+        return KerasCalls(self)
+
+    @cached_property
+    def batch_rows(self) -> BatchRows:
+        """How many rows an array has."""
+        return BatchRows(self)
+
+    @cached_property
+    def row_order(self) -> RowOrder:
+        """Whether models could tell in which order rows come."""
+        return RowOrder(self)

@@ -1,0 +1,70 @@
+"""A value function that is fitted to batches of what it remembers."""
+
+import numpy as np
+import tensorflow as tf
+from tensorflow import keras
+
+ROUNDS = 12
+BATCH = 24
+
+
+class Memory:
+    def __init__(self, size):
+        self.states = np.zeros((size, 5))
+        self.returns = np.zeros((size, 1))
+        self.count = 0
+
+    def add(self, state, value):
+        self.states[self.count] = state
+        self.returns[self.count] = value
+        self.count += 1
+
+    def sample(self, size, rng):
+        picked = rng.choice(self.count, min(size, self.count), replace=False)
+        return self.states[picked], self.returns[picked]
+
+
+class Critic:
+    def __init__(self):
+        self.model = keras.Sequential(
+            [
+                keras.layers.Input((5,)),
+                keras.layers.Dense(32, activation="tanh"),
+                keras.layers.Dense(1),
+            ]
+        )
+        self.loss = keras.losses.MeanSquaredError()
+        self.optimizer = keras.optimizers.Adam(0.01)
+
+    @tf.function(reduce_retracing=True)
+    def step(self, states, returns):
+        with tf.GradientTape() as tape:
+            loss = self.loss(returns, self.model(states, training=True))
+        variables = self.model.trainable_variables
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+
+    @tf.function(reduce_retracing=True)
+    def values(self, states):
+        return self.model(states, training=False)
+
+    def learn(self, states, returns):
+        self.step(tf.constant(states, tf.float32), tf.constant(returns, tf.float32))
+
+    def value(self, states):
+        return self.values(tf.constant(states, tf.float32)).numpy()
+
+
+tf.random.set_seed(7)
+rng = np.random.RandomState(7)
+memory = Memory(400)
+critic = Critic()
+for turn in range(ROUNDS):
+    for _ in range(4):
+        state = rng.uniform(-1, 1, 5)
+        memory.add(state, state.sum() * state[0])
+    states, returns = memory.sample(BATCH, rng)
+    critic.learn(states, returns)
+    error = np.abs(critic.value(states) - returns).mean()
+    print("turn %d error %.5f" % (turn, error))
+
+print("weights %.6f" % sum(float(np.abs(w).sum()) for w in critic.model.get_weights()))
