@@ -41,6 +41,7 @@ from tfrewrite.analysis.opened_sessions import OpenedSessions
 from tfrewrite.analysis.operands import Operands
 from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
+from tfrewrite.analysis.parallel_maps import ParallelMaps
 from tfrewrite.analysis.pipelines import Pipelines
 from tfrewrite.analysis.placeholders import Placeholders
 from tfrewrite.analysis.plain_values import PlainValues
@@ -185,6 +186,11 @@ class Facts:
     def read_ahead(self) -> ReadAhead:
         """Whether anybody could tell that a pipeline is read ahead."""
         return ReadAhead(self)
+
+    @cached_property
+    def parallel_maps(self) -> ParallelMaps:
+        """Whether anybody could tell that a map works on several elements at a time."""
+        return ParallelMaps(self)
 
     @cached_property
     def element_code(self) -> ElementCode:
