@@ -168,6 +168,8 @@ class ParallelMaps:
     def _order(self) -> Obstacle | None:
         """Whether a pipeline may be told that the order of its elements does not matter."""
         for node in self._source.all(ast.Attribute):
+            if node.attr == "__setattr__":
+                return _unordered(node.lineno)
             if node.attr in _ORDER and not isinstance(node.ctx, ast.Load):
                 statement = self._source.parent(node)
                 value = statement.value if isinstance(statement, ast.Assign) else None
@@ -202,9 +204,21 @@ class ParallelMaps:
                 and binding.value is not None
                 and binding.value is not expr
                 and self._are_options(binding.value)
+                and all(self._keeps_order(use) for use in self._own.uses(binding))
                 for binding in bindings
             )
         return False
+
+    def _keeps_order(self, use: ast.Name) -> bool:
+        """Whether a use of options sets them, if at all, where it can be seen."""
+        parent = self._source.parent(use)
+        if isinstance(parent, ast.keyword):
+            parent = self._source.parent(parent)
+        if isinstance(parent, ast.Call):
+            given = getattr(parent.func, "attr", "") == "with_options"
+            return given or self._own.function(parent) is not None
+        outer = self._source.parent(parent) if parent is not None else None
+        return not (isinstance(outer, ast.Call) and outer.func is parent)
 
     # The function
 
@@ -258,7 +272,8 @@ class ParallelMaps:
                     parent = self._source.parent(parent)
                 alone = isinstance(parent, ast.Expr) and not isinstance(node, ast.Call)
                 shown = alone or isinstance(parent, ast.FormattedValue)  # a notebook shows it too
-                if shown or self._shows(parent, node):
+                private = isinstance(parent, ast.Attribute) and parent.attr.startswith("_")
+                if shown or private or self._shows(parent, node):
                     message = f"line {node.lineno} shows the dataset, whose class would be another"
                     return Obstacle("dataset-shown", message)
         return None
