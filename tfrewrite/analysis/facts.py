@@ -22,6 +22,7 @@ from tfrewrite.analysis.dynamics import Dynamics
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
 from tfrewrite.analysis.feeds import Feeds
+from tfrewrite.analysis.first_elements import FirstElements
 from tfrewrite.analysis.fixed_fetches import FixedFetches
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.generators import Generators
@@ -186,6 +187,11 @@ class Facts:
     def read_ahead(self) -> ReadAhead:
         """Whether anybody could tell that a pipeline is read ahead."""
         return ReadAhead(self)
+
+    @cached_property
+    def first_elements(self) -> FirstElements:
+        """Iterators that a loop makes for one element each."""
+        return FirstElements(self)
 
     @cached_property
     def parallel_maps(self) -> ParallelMaps:

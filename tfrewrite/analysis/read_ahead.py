@@ -201,14 +201,14 @@ class ReadAhead:
     def _reshuffles(self, part: Stage, parts: list[Stage | Lost]) -> bool:
         if any(self._code.shuffles(func) for func in functions_given(part)):
             return True
-        if not self._draws_anew(part):
+        if not self.draws_anew(part):
             return False
         return any(
             isinstance(above, Stage) and above.name in _REPEATING and part in set(stages(above))
             for above in parts
         )
 
-    def _draws_anew(self, part: Stage) -> bool:
+    def draws_anew(self, part: Stage) -> bool:
         """Whether each iteration has an order of its own."""
         given = {keyword.arg: keyword.value for keyword in part.making.keywords}
         if part.name in _SHUFFLING:
@@ -224,7 +224,7 @@ class ReadAhead:
             isinstance(below, Stage)
             and (
                 below.name in _SHUFFLING
-                or self._draws_anew(below)
+                or self.draws_anew(below)
                 or any(self._code.calls_to(func, "random") for func in functions_given(below))
             )
             for below in stages(part)
