@@ -116,7 +116,7 @@ test_rewritten = bench(
     rewrites(
         "a comment in the middle",
         saving("period=  # the period\n    1"),
-        saving('save_freq="epoch"'),
+        saving('save_freq="epoch"').replace("saving =", "# the period\nsaving ="),
         contract="exact",
         shapes=(),
     ),

@@ -19,6 +19,7 @@ from tfrewrite.analysis.conditions import Conditions
 from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.data_values import DataValues
 from tfrewrite.analysis.dynamics import Dynamics
+from tfrewrite.analysis.eager_runs import EagerRuns
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
 from tfrewrite.analysis.feeds import Feeds
@@ -187,6 +188,11 @@ class Facts:
     def read_ahead(self) -> ReadAhead:
         """Whether anybody could tell that a pipeline is read ahead."""
         return ReadAhead(self)
+
+    @cached_property
+    def eager_runs(self) -> EagerRuns:
+        """Whether models that are told to run eagerly may run as graphs."""
+        return EagerRuns(self)
 
     @cached_property
     def first_elements(self) -> FirstElements:
