@@ -19,13 +19,17 @@ MODEL = "model = tf.keras.Sequential([L.Dense(3)])\n"
         (f"{MODEL}model.compile('sgd', [mine])", "custom-code"),
         (f"{MODEL}model.compile(**how)", "custom-code"),
         (
-            "def make():\n    m = tf.keras.Sequential()\n    m.add(L.Dense(3))\n    return m\n"
-            "model = make()\nmodel.compile('sgd', 'mse')",
+            (
+                "def make():\n    m = tf.keras.Sequential()\n    m.add(L.Dense(3))\n    return m\n"
+                "model = make()\nmodel.compile('sgd', 'mse')"
+            ),
             None,
         ),
         (
-            "def make(blocks):\n    m = tf.keras.Sequential()\n    m.add(blocks)\n    return m\n"
-            "model = make(3)\nmodel.compile('sgd', 'mse')",
+            (
+                "def make(blocks):\n    m = tf.keras.Sequential()\n    m.add(blocks)\n    return m\n"
+                "model = make(3)\nmodel.compile('sgd', 'mse')"
+            ),
             "model-not-seen",
         ),
         ("model = tf.keras.Sequential([mine])\nmodel.compile('sgd', 'mse')", "model-not-seen"),
