@@ -27,7 +27,7 @@ MODEL = "model = tf.keras.Sequential([L.Dense(3)])\n"
         ),
         (
             (
-                "def make(blocks):\n    m = tf.keras.Sequential()\n    m.add(blocks)\n    return m\n"
+                "def make(one):\n    m = tf.keras.Sequential()\n    m.add(one)\n    return m\n"
                 "model = make(3)\nmodel.compile('sgd', 'mse')"
             ),
             "model-not-seen",
