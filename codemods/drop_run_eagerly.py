@@ -54,8 +54,9 @@ class DropRunEagerly(Rule):
     (`model-not-seen`). Classes that derive from Keras' but callbacks, `Lambda`, `py_function`,
     loaded models, functions of the file as losses, metrics, activations or the like
     (`custom-code`). Imports of libraries that may hold layers (`code-not-seen`). Attributes that
-    are set after the model is compiled, such as `trainable` (`changes-while-training`). Functions
-    of the file under `tf.function` (`functions-not-shown`). Switches that are also turned off, or
+    are set after the model is compiled, such as `trainable` (`changes-while-training`). A
+    `steps_per_execution` or `jit_compile`, which would begin to hold (`held-back`). Functions of
+    the file under `tf.function` (`functions-not-shown`). Switches that are also turned off, or
     stand under a condition (`switched`).
 
     ## When it does not help
@@ -75,6 +76,7 @@ class DropRunEagerly(Rule):
         "custom-code": "The model runs code that is not Keras' own, and may need values.",
         "code-not-seen": "A library is imported that may hold layers or losses.",
         "changes-while-training": "An attribute is set that a graph would keep as it was.",
+        "held-back": "Another argument of compile has no effect while steps run eagerly.",
         "functions-not-shown": "Functions of the file are traced, or nothing is seen to run.",
         "function-not-seen": "Names may change unseen.",
         "iterator-in-checkpoint": "Iterators are saved in checkpoints.",

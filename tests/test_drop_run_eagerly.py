@@ -147,6 +147,11 @@ test_refused = bench(
         ),
         reason="changes-while-training",
     ),
+    refuses(
+        "several steps at once",
+        script(compiling="model.compile('adam', 'mse', steps_per_execution=9, run_eagerly=True)"),
+        reason="held-back",
+    ),
     refuses("names that change", script("globals()['x'] = 1"), reason="function-not-seen"),
     refuses(
         "the switch, and a function that is traced",

@@ -25,7 +25,7 @@ _APPLICATIONS = "keras.applications."
 _LIBRARIES = frozenset(
     "tensorflow keras numpy pandas matplotlib sklearn scipy PIL cv2 seaborn tqdm absl argparse"
     " tensorflow_datasets __future__ typing functools itertools collections dataclasses"
-    " contextlib hashlib logging warnings subprocess pprint shutil tempfile enum abc".split()
+    " contextlib hashlib IPython logging warnings subprocess pprint shutil tempfile enum abc".split()
 )
 _PLAIN_BASES = frozenset(
     ["keras.callbacks.Callback", "keras.utils.Sequence", "keras.utils.PyDataset"]
@@ -37,6 +37,8 @@ _PYTHON_IN_MODELS = frozenset(
 )
 _DRAWING = ("Dropout", "Noise", "Random")
 _COMPILED = ("optimizer", "loss", "metrics", "weighted_metrics", "loss_weights")
+# Without effect, or an error, while steps run eagerly.
+_GRAPH_ONLY = frozenset({"steps_per_execution", "jit_compile", "experimental_steps_per_execution"})
 _CALLABLES = ("activation", "initializer", "regularizer", "constraint", "layer", "cell", "merge")
 _DEEPEST = 4
 # What may be set before a model is compiled; a method that is set is none of Keras' own.
@@ -231,6 +233,10 @@ class EagerRuns:
         for keyword in compiling.keywords:
             if keyword.arg is None:
                 return _custom(compiling, keyword.value)
+            fixed = isinstance(keyword.value, ast.Constant) and keyword.value.value in (False, 1)
+            if keyword.arg in _GRAPH_ONLY and not fixed:
+                message = f"`{keyword.arg}` in line {compiling.lineno} would begin to hold"
+                return Obstacle("held-back", message)
             if keyword.arg in _COMPILED:
                 given.append(keyword.value)
         for one in given:
