@@ -21,10 +21,12 @@ from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.data_values import DataValues
 from tfrewrite.analysis.default_graphs import DefaultGraphs
 from tfrewrite.analysis.dynamics import Dynamics
+from tfrewrite.analysis.eager_runs import EagerRuns
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
 from tfrewrite.analysis.fed_tensors import FedTensors
 from tfrewrite.analysis.feeds import Feeds
+from tfrewrite.analysis.first_elements import FirstElements
 from tfrewrite.analysis.fixed_fetches import FixedFetches
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.generators import Generators
@@ -46,6 +48,7 @@ from tfrewrite.analysis.opened_sessions import OpenedSessions
 from tfrewrite.analysis.operands import Operands
 from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
+from tfrewrite.analysis.parallel_maps import ParallelMaps
 from tfrewrite.analysis.pipelines import Pipelines
 from tfrewrite.analysis.placeholders import Placeholders
 from tfrewrite.analysis.plain_values import PlainValues
@@ -191,6 +194,21 @@ class Facts:
     def read_ahead(self) -> ReadAhead:
         """Whether anybody could tell that a pipeline is read ahead."""
         return ReadAhead(self)
+
+    @cached_property
+    def eager_runs(self) -> EagerRuns:
+        """Whether models that are told to run eagerly may run as graphs."""
+        return EagerRuns(self)
+
+    @cached_property
+    def first_elements(self) -> FirstElements:
+        """Iterators that a loop makes for one element each."""
+        return FirstElements(self)
+
+    @cached_property
+    def parallel_maps(self) -> ParallelMaps:
+        """Whether anybody could tell that a map works on several elements at a time."""
+        return ParallelMaps(self)
 
     @cached_property
     def element_code(self) -> ElementCode:

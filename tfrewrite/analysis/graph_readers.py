@@ -45,6 +45,12 @@ class GraphReaders:
         return self._eager or self._reading(op_type, loop)
 
     @cached_property
+    def counting(self) -> Obstacle | None:
+        """What lists or counts the ops of a graph, wherever it stands."""
+        counted = [node for node in self._source.all(ast.Attribute) if node.attr in _COUNTING]
+        return _seen(counted[0], "lists or counts the ops of the graph") if counted else None
+
+    @cached_property
     def _eager(self) -> Obstacle | None:
         for line, word in self._words():
             if word in _EAGER:

@@ -54,16 +54,16 @@ class ReadAhead:
         """What could be seen of reading ahead of a consumer, with a prefetch at a place."""
         parts = list(stages(self._pipelines.value(consumer.expr)))
         checks = [
-            self._whole_file(),
-            self._device(place, parts),
-            *(self._stage(part) for part in parts),
+            self.whole_file(),
+            self.device(place, parts),
+            *(self.stage(part) for part in parts),
             self._left_early(consumer, parts),
             self._sources.obstacle(consumer, parts),
-            self._saved(consumer),
+            self.saved(consumer),
         ]
         return next((found for found in checks if found is not None), None)
 
-    def _whole_file(self) -> Obstacle | None:
+    def whole_file(self) -> Obstacle | None:
         if "enable_debug_mode" in self._source.text:
             message = "in tf.data's debug mode every function runs as Python, for each element"
             return Obstacle("debug-mode", message)
@@ -73,7 +73,10 @@ class ReadAhead:
                 message = f"`{ast.unparse(call.func)}(...)` may change what any name is"
                 return Obstacle("function-not-seen", message)
         for node in self._source.all(ast.Attribute):
-            if node.attr in _REACHING_IN or self._names.dotted(node) == "sys.modules":
+            modules = self._names.dotted(node) == "sys.modules"
+            if modules and isinstance(self._source.parent(node), ast.Compare):
+                continue  # `"google.colab" in sys.modules`
+            if node.attr in _REACHING_IN or modules:
                 message = f"`{ast.unparse(node)}` may change what any name is"
                 return Obstacle("function-not-seen", message)
         if any(word in self._source.text for word in _SAVED_ITERATORS):
@@ -81,7 +84,7 @@ class ReadAhead:
             return Obstacle("iterator-in-checkpoint", message)
         return None
 
-    def _saved(self, consumer: Consumer) -> Obstacle | None:
+    def saved(self, consumer: Consumer) -> Obstacle | None:
         """Whether an iterator may come into a checkpoint, whose content would not fit any more."""
         made = consumer.node
         iterates = consumer.taking in (Taking.ITERATOR, Taking.GRAPH)
@@ -92,7 +95,7 @@ class ReadAhead:
         message = f"the iterator of line {made.lineno} may be saved in checkpoints"
         return Obstacle("iterator-in-checkpoint", message)
 
-    def _device(self, place: ast.expr, parts: Iterable[Stage | Lost]) -> Obstacle | None:
+    def device(self, place: ast.expr, parts: Iterable[Stage | Lost]) -> Obstacle | None:
         """A prefetch belongs on the CPU, or exactly where a script moves elements to a device."""
         if any(isinstance(part, Stage) and part.name == "copy_to_device" for part in parts):
             message = "the pipeline moves elements to a device, where the prefetch has to be placed"
@@ -109,7 +112,7 @@ class ReadAhead:
 
     # Stages
 
-    def _stage(self, part: Stage | Lost) -> Obstacle | None:
+    def stage(self, part: Stage | Lost) -> Obstacle | None:
         if isinstance(part, Lost):
             return Obstacle("source-not-seen", part.why)
         if part.name == "from_generator":
@@ -165,7 +168,7 @@ class ReadAhead:
         for part in parts:
             if not isinstance(part, Stage):
                 continue
-            if not self._reshuffles(part, parts) and not self._cached_draw(part):
+            if not self.redraws(part, parts):
                 continue
             name = f"`{part.name}` in line {part.call.end_lineno}"
             if self._may_leave(consumer) and self._goes_on(consumer, part):
@@ -182,17 +185,30 @@ class ReadAhead:
                 return Obstacle("left-early", message)
         return None
 
+    def redraws(self, part: Stage, parts: list[Stage | Lost]) -> bool:
+        """Whether what a part gives next time depends on how far it has been read."""
+        return self._reshuffles(part, parts) or self._cached_draw(part)
+
+    def left_by(self, consumer: Consumer, part: Stage, *, stopped: bool) -> bool:
+        """Whether anybody leaves a part before its end, and it is begun again.
+
+        `stopped` says that something between the part and the consumer may stop earlier.
+        """
+        leaves = stopped or self._may_leave(consumer)
+        again = leaves and self._goes_on(consumer, part)
+        return again or any(True for _ in self._other_uses(consumer, part))
+
     def _reshuffles(self, part: Stage, parts: list[Stage | Lost]) -> bool:
         if any(self._code.shuffles(func) for func in functions_given(part)):
             return True
-        if not self._draws_anew(part):
+        if not self.draws_anew(part):
             return False
         return any(
             isinstance(above, Stage) and above.name in _REPEATING and part in set(stages(above))
             for above in parts
         )
 
-    def _draws_anew(self, part: Stage) -> bool:
+    def draws_anew(self, part: Stage) -> bool:
         """Whether each iteration has an order of its own."""
         given = {keyword.arg: keyword.value for keyword in part.making.keywords}
         if part.name in _SHUFFLING:
@@ -208,7 +224,7 @@ class ReadAhead:
             isinstance(below, Stage)
             and (
                 below.name in _SHUFFLING
-                or self._draws_anew(below)
+                or self.draws_anew(below)
                 or any(self._code.calls_to(func, "random") for func in functions_given(below))
             )
             for below in stages(part)

@@ -49,10 +49,11 @@ class Seeds:
         self._own = facts.own_calls
         self._target_tf = facts.target_tf
 
-    def shifted_by_new_ops(self, place: ast.expr, consumer: Consumer) -> bool:
+    def shifted_by_new_ops(self, place: ast.expr, consumer: Consumer | None) -> bool:
         """Whether ops added at a place give the random ops made after them other seeds.
 
         Only in a graph whose seed is set: without, the draws are others in each run anyway.
+        `consumer` is None where nobody in the file takes the elements.
         """
         depend = self.depend_on_ops_before
         return depend and self._in_graph(place, consumer) and self._draws_unseeded
@@ -64,11 +65,14 @@ class Seeds:
             return False
         return self._graph_seed
 
-    def _in_graph(self, place: ast.expr, consumer: Consumer) -> bool:
+    def _in_graph(self, place: ast.expr, consumer: Consumer | None) -> bool:
         """Whether the pipeline is made in a graph, as far as it may be."""
-        if consumer.taking in (Taking.LOOP, Taking.ITERATOR):
-            return self._source.function(place) is not None and self._traces
-        if consumer.taking is Taking.GRAPH:
+        traced = self._source.function(place) is not None and self._traces
+        if consumer is not None and consumer.taking in (Taking.LOOP, Taking.ITERATOR):
+            return traced
+        if consumer is not None and consumer.taking is Taking.GRAPH:
+            return True
+        if consumer is None and traced:
             return True
         return bool(self._symbols & _ONLY_GRAPH) and not self._symbols & _ONLY_EAGER
 

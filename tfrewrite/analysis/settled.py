@@ -10,6 +10,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.python_calls import gives_data
 from tfrewrite.analysis.scopes import Binding, How
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 _REACHING_OUT = frozenset(
     "globals locals vars eval exec open setattr getattr delattr next iter input id hash".split()
 )
-_MODULES = ("tensorflow", "numpy", "math")
+_MODULES = ("tensorflow", "numpy", "math", "typing")
+_FLAGS = ("absl.flags.FLAGS.", "tensorflow.flags.FLAGS.")
 
 
 class Settled:
@@ -80,7 +82,7 @@ class Settled:
         if self._classes.of_self(name) is not None:
             return self._self(name, seen, traced=traced)
         if self._names.dotted(name) is not None:
-            return self._library(name)
+            return self._library(name, traced=traced)
         if all(self._inside(binding, function) for binding in bindings):
             given = [b for b in bindings if b.how is How.PARAMETER and b.value is not None]
             imported = any(b.how is How.IMPORT for b in bindings)
@@ -137,15 +139,20 @@ class Settled:
     def _inside(self, binding: Binding, function: ast.AST) -> bool:
         return function in self._source.ancestors(binding.node)
 
-    def _library(self, name: ast.Name) -> str:
-        """A module's name is settled where it leads to a function that is called, or a constant."""
+    def _library(self, name: ast.Name, *, traced: bool) -> str:
+        """A module's name is settled where it leads to a function that is called, or a constant.
+
+        What a library without tensors gives while a function is traced is data, and so is a flag.
+        """
         top: ast.AST = name
         while isinstance(self._source.parent(top), ast.Attribute):
             parent = self._source.parent(top)
             assert parent is not None
             top = parent
         path = self._names.dotted(top) or ""
-        return "" if path.partition(".")[0] in _MODULES else f"`{ast.unparse(top)}`"
+        data = gives_data(path) or path.startswith(_FLAGS)
+        settled = path.partition(".")[0] in _MODULES or (traced and data)
+        return "" if settled else f"`{ast.unparse(top)}`"
 
     def _never_changes(self, name: ast.Name, function: ast.AST, *, traced: bool) -> bool:
         bindings = self._scopes.bindings(name)

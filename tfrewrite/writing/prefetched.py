@@ -5,16 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.scopes import How
 from tfrewrite.edits import ReplaceExpression
+from tfrewrite.writing.autotune import autotune
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
-_AUTOTUNE = "data.AUTOTUNE"
-_OLD_AUTOTUNE = "data.experimental.AUTOTUNE"
-# The first versions that have them.
-_SINCE_OLD, _SINCE_NEW = (1, 13), (2, 4)
 _ONE_BATCH = "1"
 
 
@@ -23,7 +19,7 @@ def prefetched(facts: Facts, place: ast.expr) -> ReplaceExpression:
     text = facts.source.segment(place)
     if not isinstance(place, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
         text = f"({text})"
-    suffix = f".prefetch({_buffer_size(facts, place)})"
+    suffix = f".prefetch({autotune(facts, place) or _ONE_BATCH})"
     return ReplaceExpression(facts.source.span(place), f"{text}{_break(facts, place)}{suffix}")
 
 
@@ -43,65 +39,3 @@ def _break(facts: Facts, place: ast.expr) -> str:
     above = source.line(last.end_line - 1).rstrip()
     continued = " \\" if above.endswith("\\") else ""
     return f"{continued}\n{before[:-1]}"
-
-
-def _buffer_size(facts: Facts, place: ast.expr) -> str:
-    """AUTOTUNE as the file or its version of TensorFlow spells it, or one batch."""
-    target = facts.target_tf
-    if target is not None and target < _SINCE_OLD:
-        return _ONE_BATCH
-    allowed = [_OLD_AUTOTUNE] if target is not None and target < _SINCE_NEW else [
-        _AUTOTUNE, _OLD_AUTOTUNE,
-    ]  # fmt: skip
-    named = _own_constant(facts, place, allowed)
-    if named is not None:
-        return named
-    spelled = [
-        node
-        for node in facts.source.all(ast.Attribute)
-        if isinstance(node.ctx, ast.Load) and facts.names.tf(node) in allowed
-    ]
-    spelled.sort(key=facts.source.span)
-    symbol = facts.names.tf(spelled[0]) if spelled else None
-    if symbol is None:
-        symbol = _AUTOTUNE if target is not None and target >= _SINCE_NEW else _OLD_AUTOTUNE
-    prefix = _module_for(facts, place, symbol)
-    return _ONE_BATCH if prefix is None else prefix
-
-
-def _own_constant(facts: Facts, place: ast.expr, allowed: list[str]) -> str | None:
-    """The file's own `AUTOTUNE = tf.data.AUTOTUNE`, where that is sure to be set."""
-    for name, bindings in facts.scopes.module.bindings.items():
-        if len(bindings) != 1 or facts.scopes.of(place).owner(name) is not facts.scopes.module:
-            continue
-        binding = bindings[0]
-        statement = facts.source.statement(binding.node)
-        at_top = statement in facts.source.tree.body
-        value = binding.value
-        if binding.how is not How.ASSIGN or value is None or not at_top:
-            continue
-        earlier = statement.lineno < place.lineno or facts.source.function(place) is not None
-        if earlier and facts.names.tf(value) in allowed:
-            return name
-    return None
-
-
-def _module_for(facts: Facts, place: ast.expr, symbol: str) -> str | None:
-    """A symbol spelled by a name of TensorFlow, or of a part of it, that the place can see."""
-    scope = facts.scopes.of(place)
-    alias = facts.names.alias
-    if alias is not None and scope.owner(alias) is facts.scopes.module:
-        return f"{alias}.{symbol}"
-    best: str | None = None
-    for node in sorted(facts.source.all(ast.Name), key=facts.source.span):
-        if not isinstance(node.ctx, ast.Load):
-            continue
-        owner = scope.owner(node.id)
-        if owner is None or owner is not facts.scopes.of(node).owner(node.id):
-            continue
-        if facts.names.is_tf_module(node):
-            return f"{node.id}.{symbol}"
-        part = facts.names.tf(node)
-        if part is not None and symbol.startswith(f"{part}."):
-            best = best or f"{node.id}.{symbol.removeprefix(f'{part}.')}"
-    return best
