@@ -227,7 +227,7 @@ def _run_obstacle(facts: Facts, group: Sequence[Assign]) -> Obstacle | None:
         return Obstacle("control-dependencies", message)
     if facts.names.v1 is None:
         return Obstacle("variable-unknown", "the file has no name for TensorFlow as a whole")
-    return None
+    return facts.graph_readers.told([run])
 
 
 def _keeps_order(group: Sequence[Assign]) -> bool:
@@ -327,7 +327,9 @@ def _where(facts: Facts, group: Sequence[Assign]) -> Place | Home | Obstacle:
         noticed = [readers.noticing(op) for op in _OPS]
     else:
         noticed = [readers.obstacle(op, found.before) for op in _OPS]
-    return next(filter(None, [*noticed, _shadowed(facts, found.before)]), None) or found
+    shown = (facts.op_names.shown_alike(found.before, one.call) for one in group)
+    noticed += [_shadowed(facts, found.before), *shown]
+    return next(filter(None, noticed), None) or found
 
 
 def _caught(facts: Facts, group: Sequence[Assign], found: Place | Home) -> Obstacle | None:

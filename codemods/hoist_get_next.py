@@ -149,6 +149,9 @@ def _forbidden(facts: Facts, element: Element, all_of_them: list[Element]) -> Ob
         if run.kind is SessionKind.HOOKED:
             message = f"`{run.session}` closes its graph, and making an op raises"
             return Obstacle("hooked-session", message)
+    told = facts.graph_readers.told(element.built.runs)
+    if told is not None:
+        return told
     rival = _rival(element, all_of_them)
     if rival is not None:
         message = f"the element of line {rival.call.lineno} is fetched by the same run"
@@ -168,7 +171,8 @@ def _place(facts: Facts, element: Element) -> Place | Obstacle:
     place = facts.hoisting.place(element.call, [element.iterator])
     if isinstance(place, Obstacle):
         return place
-    return facts.graph_readers.obstacle(_OP, place.before) or place
+    seen = facts.graph_readers.obstacle(_OP, place.before)
+    return seen or facts.op_names.shown_alike(place.before, element.call) or place
 
 
 def _rewrite(facts: Facts, element: Element, place: Place, taken: set[str]) -> Rewrite:

@@ -208,6 +208,9 @@ def _forbidden(facts: Facts, built: Built) -> Obstacle | None:
         if run.options:
             message = f"line {run.call.lineno} asks for metadata, in which the ops have names"
             return Obstacle("run-options", message)
+    told = facts.graph_readers.told(built.runs)
+    if told is not None:
+        return told
     rival = _rival(facts, built)
     if rival is not None:
         message = f"the element of line {rival.lineno} may be taken by the same run"
@@ -259,11 +262,12 @@ def _unseen(facts: Facts, place: Place | Obstacle, expr: ast.expr) -> Place | Ob
     """A place, if nothing would notice that the ops are made there."""
     if isinstance(place, Obstacle):
         return place
+    before = place.before
+    inside = set(facts.afterwards.within(before))
     for call in facts.classes.calls("set_shape"):
-        if place.before in facts.source.ancestors(call):
+        if call in inside:
             message = f"line {call.lineno} changes what is known of a shape, which ops are made by"
             return Obstacle("shape-changes", message)
-    before = place.before
     seen = facts.graph_readers.obstacle(None, before) or facts.op_names.shown(before, expr)
     return seen or place
 

@@ -31,6 +31,7 @@ def reason(body: str) -> str:
         "try:\n    g()\nexcept OSError:\n    f()  # here",
         "if k % 2 == 0:\n    f()  # here",
         "[f(j) for j in z if debug]  # here",
+        "i % 2 == 0 and debug and f()  # here",
         "match i:\n    case 1:\n        f()  # here",
     ],
 )
@@ -61,6 +62,15 @@ def test_caught(handler: str) -> None:
 )
 def test_in_some_turn(body: str) -> None:
     assert reason(body) == ""
+
+
+def test_a_try_around_a_caller() -> None:
+    text = "def g():\n    for i in y:\n        f()  # here\ntry:\n    g()\nexcept {}:\n    pass\n"
+    for caught, expected in (("Exception", True), ("KeyboardInterrupt", False)):
+        found = with_graph(text.format(caught))
+        statement = marked(found, "here")
+        obstacle = found.conditions.obstacle(statement, found.hoisting.loops(statement)[0])
+        assert (obstacle is not None) is expected
 
 
 def test_a_try_around_the_loop() -> None:

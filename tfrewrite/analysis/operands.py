@@ -38,13 +38,16 @@ class Operands:
         self._tracer = facts.graph
         self._hoisting = facts.hoisting
         self._next_elements = facts.next_elements
+        self._settings = facts.settings
+        self._afterwards = facts.afterwards
         self._open: set[Binding] = set()
 
     def obstacle(self, operand: ast.Name | ast.Attribute, loop: ast.AST) -> Obstacle | None:
         """Why a name or an attribute may not be, before a loop, what it is in each turn."""
         path = self._names.dotted(operand)
         if path is not None and path.partition(".")[0] in _LIBRARIES:
-            return None  # a type or a constant
+            # Else it is a type or a constant.
+            return self.imported(operand, loop) or self._flag(operand, path, loop)
         found = self._hoisting.unsure(operand, loop)
         if found is not None:
             return found
@@ -52,6 +55,27 @@ class Operands:
             return None
         message = f"it is not known what `{ast.unparse(operand)}` is, and whether it stays so"
         return Obstacle("operand-unknown", message)
+
+    def imported(self, api: ast.expr, loop: ast.AST) -> Obstacle | None:
+        """Why the name of a library may not be there yet before a loop: the loop imports it."""
+        root = api
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or self._names.dotted(api) is None:
+            return None
+        for binding in self._scopes.bindings(root):
+            if loop in self._source.ancestors(binding.node):
+                line = getattr(binding.node, "lineno", root.lineno)
+                return Obstacle("rebound-in-loop", f"`{root.id}` gets its value in line {line}")
+        return None
+
+    def _flag(self, operand: ast.expr, path: str, loop: ast.AST) -> Obstacle | None:
+        if ".FLAGS" not in path:
+            return None
+        if not self._settings.parsed_anew(self._afterwards.within(self._source.statement(loop))):
+            return None
+        message = f"`{ast.unparse(operand)}` may get another value from the command line"
+        return Obstacle("rebound-in-loop", message)
 
     def receiver(self, owner: ast.expr, loop: ast.AST) -> Obstacle | None:
         """Why the object, a method of which is called, may be another one in each turn."""
