@@ -37,6 +37,9 @@ from analysis_helpers import with_graph
         "np.seterrcall(work)",
         "np.set_printoptions(formatter={'float': work})",
         "np.set_printoptions(formatter={'float': lambda n: work(n)})",
+        "import sys\nsys.modules['__main__'].loss = other",
+        "getattr(model, '__dict__')['loss'] = other",
+        "import operator\noperator.methodcaller('__setattr__', 'loss', other)(model)",
     ],
 )
 def test_what_changes_things_unseen(text: str) -> None:

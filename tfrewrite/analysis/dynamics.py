@@ -105,9 +105,13 @@ class Dynamics:
         for call in self._source.all(ast.Call):
             if self._names.dotted(call.func) in _NAMESPACES:
                 return f"`{ast.unparse(call.func)}(...)` in line {call.lineno}"
+        for text in self._source.all(ast.Constant):
+            if isinstance(text.value, str) and text.value in _HIDDEN:
+                return f"`{text.value}` in line {text.lineno}"
         for attribute in self._source.all(ast.Attribute):
-            if attribute.attr in _HIDDEN:
-                return f"`{attribute.attr}` in line {attribute.lineno}"
+            hidden = attribute.attr in _HIDDEN or self._names.dotted(attribute) == "sys.modules"
+            if hidden:
+                return f"`{ast.unparse(attribute)}` in line {attribute.lineno}"
             if not isinstance(attribute.ctx, ast.Load) and self._replaces(attribute):
                 return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces"
         return ""
