@@ -80,7 +80,7 @@ class AssignInLoop(Rule):
     (`operand-not-sure`) and all through it (`rebound-in-loop`); for a method, its constructor must
     make it (`loop-elsewhere`). Under a `with` inside the loop (`scope-in-loop`) and in a generator
     (`generator`), names and devices come from there. Under `control_dependencies`, wherever, a
-    constant waits and a feed does not. What lists, counts or looks up ops (`graph-read`) or closes
+    constant waits and a feed does not. What lists, names or looks up ops (`graph-read`) or closes
     the graph (`graph-finalized`) would notice.
 
     ## When it does not help
@@ -116,7 +116,7 @@ class AssignInLoop(Rule):
         "hooked-session": "The session closes its graph, so that making an op raises.",
         "run-options": "The run asks for options or metadata of its own.",
         "eager-mode": "Outside of a graph an assign sets the variable itself.",
-        "graph-read": "The file lists or counts the ops of the graph, or looks them up by name.",
+        "graph-read": "The file lists, counts or looks up the ops of the graph, or shows names.",
         "graph-finalized": "The graph is closed, and making an op raises.",
         "graph-changes": "The default graph is another one in the meantime.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",

@@ -65,8 +65,8 @@ class HoistGetNext(Rule):
     the element itself (`eager-mode`), and to be there before the loop (`operand-not-sure`) and all
     through it (`rebound-in-loop`, `made-in-loop`). Under a `with` inside the loop
     (`scope-in-loop`) and in a generator (`generator`), names, devices and control dependencies
-    come from there. What lists, counts or looks up ops (`graph-read`) or closes the graph
-    (`graph-finalized`) would notice.
+    come from there. What lists, counts, names or looks up ops, also by printing an exception
+    (`graph-read`), or closes the graph (`graph-finalized`) would notice.
 
     ## When it does not help
     Where the loop makes few turns, or where it goes on making other ops, as in
@@ -88,7 +88,7 @@ class HoistGetNext(Rule):
         "generator": "What resumes the generator may change the scopes that the op is made in.",
         "hooked-session": "The session closes its graph, so that making an op raises.",
         "eager-mode": "Outside of a graph get_next() takes the element itself.",
-        "graph-read": "The file lists or counts the ops of the graph, or looks them up by name.",
+        "graph-read": "The file lists, counts or looks up the ops of the graph, or shows names.",
         "graph-finalized": "The graph is closed, and making an op raises.",
         "graph-changes": "The default graph is another one in the meantime.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",

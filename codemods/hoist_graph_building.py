@@ -93,9 +93,10 @@ class HoistGraphBuilding(Rule):
 
     Values that are kept, printed or handed on (`used-otherwise`). What is only made if a setting
     asks for it (`conditional`; `step % 10 == 0` is no setting), where its exception would be caught
-    (`may-be-caught`), or under a `with` inside the loop (`scope-in-loop`). A file that looks at the
-    graph's ops, or shows the names of such as are made later: those of summaries and of variables
-    that are saved get other numbers, where they are called like an op of the loop (`graph-read`).
+    here or by a caller (`may-be-caught`), or under a `with` inside the loop (`scope-in-loop`). A
+    file that looks at the graph's ops, or shows the names of such as are made later, also by the
+    message of an exception: those of summaries and of variables that are saved get other numbers,
+    where they or their scopes are called like an op of the loop (`graph-read`).
 
     A variable that gets another value in each turn is TFR108's, and an element of an iterator that
     is fetched as it is TFR104's.
@@ -123,14 +124,14 @@ class HoistGraphBuilding(Rule):
         "used-otherwise": "More is done with the value than to fetch it or to build on it.",
         "two-in-one-run": "One run takes two elements, and their order is left to chance.",
         "conditional": "A setting may keep the loop from making it at all.",
-        "may-be-caught": "The loop may catch an exception that making it raises.",
+        "may-be-caught": "An exception that making it raises may be caught, here or by a caller.",
         "scope-in-loop": "It is made under a `with` inside the loop.",
         "generator": "What resumes the generator may change the scopes that ops are made in.",
         "hooked-session": "The session closes its graph, so that making an op raises.",
         "run-options": "The run asks for metadata, in which ops have names.",
         "shape-changes": "The loop tells the graph more of a tensor's shape.",
         "eager-mode": "Outside of a graph the call itself computes.",
-        "graph-read": "The file lists, counts, looks up or writes the ops of the graph.",
+        "graph-read": "The file lists, counts, looks up, names or writes the ops of the graph.",
         "graph-finalized": "The graph is closed, and making an op raises.",
         "graph-changes": "The default graph, or a part of it, is another one in the meantime.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",

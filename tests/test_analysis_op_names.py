@@ -24,6 +24,7 @@ def shown(text: str) -> bool:
         "print(tf.log(w).name)",
         "print([h, w])", "print(*[h])", "hs = {'h': h}\n    print(hs)", "logging.info('%s', h)",
         "import logging\n    logging.info('%s', h)", "log.info('%s', h)", "getattr(h, 'name')",
+        "try:\n        sess.run(h)\n    except Exception as error:\n        print(error)",
         "print([one.name for one in [w, h]])", "hs = [h]\n    list(map(str, hs))", "form.format(h)",
         "with tf.name_scope('a'):\n        v = tf.Variable(1.0)",
     ],
@@ -36,6 +37,8 @@ def test_of_ops_made_in_the_loop(code: str) -> None:
     "code",
     [
         "print(loss.name)",
+        "try:\n        sess.run(loss)\n    except Exception as error:\n        print(error)",
+        "try:\n        sess.run(h)\n    except Exception:\n        print('no')",
         "print(logits, w)",
         "v = tf.Variable(1.0)",
         "print(i)",

@@ -44,6 +44,8 @@ class OpNames:
         self._tracer = facts.graph
         self._op_making = facts.op_making
         self._afterwards = facts.afterwards
+        self._sessions = facts.sessions
+        self._handlers = facts.handlers
 
     def shown_placeholder(self) -> Obstacle | None:
         """What shows the name of a placeholder that has its name from TensorFlow."""
@@ -207,6 +209,9 @@ class OpNames:
 
     def _named(self, node: ast.AST) -> list[ast.expr]:
         """The values whose name a piece of code gets."""
+        run = self._sessions.runs.get(node) if isinstance(node, ast.Call) else None
+        if run is not None:
+            return [run.fetches] if self._handlers.reading(run.call) else []
         match node:
             case ast.Attribute(value=value, attr=attribute) if attribute in _NAMING:
                 return [value]
