@@ -64,7 +64,7 @@ class SessionInLoop(Rule):
     ## Refuses
     What a session keeps must not be seen by the next turn: runs that update, draw random numbers or
     take elements, or read variables without a restore (`keeps-state`), and fetches that cannot be
-    followed (`fetch-not-traced`). The checkpoint must stay what it is, and its path must lead to it: the
+    followed (`fetch-not-traced`). The checkpoint must stay what it is, where its path leads: the
     loop runs no programs and writes no files (`checkpoint-may-change`).
 
     ## Reports
