@@ -687,6 +687,18 @@ test_refused_for_its_function = bench(
             ),
             ("a list that grows", "return tf.add_n(ws)", "operand-unknown", "ws = [w]\nws += [w]"),
             ("calls itself", "return net(z) if k else tf.exp(z)", "own-function", ""),
+            (
+                "a default that grows",
+                "return grow(z)",
+                "own-function",
+                "def grow(z, acc=[]):\n    acc += [z]\n    return tf.add_n(acc)",
+            ),
+            (
+                "an array that is added to",
+                "return scaled(z)",
+                "own-function",
+                "def scaled(z, a=np.ones(3)):\n    h = a\n    h += 1\n    return z * h",
+            ),
         )
     ],
     refuses(

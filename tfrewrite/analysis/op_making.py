@@ -256,6 +256,7 @@ class OpMaking:
                 return self._expr(value, loop, depth)
             case ast.AugAssign(target=ast.Name() as target, value=value) if (
                 self._operands.binds_locals(target, function)
+                and self._operands.augments_own(target)
             ):
                 return self._expr(value, loop, depth)
             case ast.If(test=test, body=body, orelse=orelse):

@@ -105,6 +105,32 @@ class Operands:
         owner = self._scopes.of(target).owner(target.id)
         return owner is not None and owner.node is function
 
+    def augments_own(self, target: ast.Name) -> bool:
+        """Whether `name += value` changes no list and no array that others hold, or a default."""
+        return all(map(self._is_own, self._scopes.bindings(target)))
+
+    def _is_own(self, binding: Binding) -> bool:
+        """Whether a binding gives what cannot change, or what is made on the spot."""
+        if binding in self._open or binding.how is How.AUGMENT:
+            return True
+        if binding.how is How.PARAMETER:
+            given = self._own.given(binding)
+            given = given if given is None or binding.value is None else [*given, binding.value]
+        else:
+            given = [binding.value] if binding.how is How.ASSIGN and binding.value else None
+            if given and isinstance(given[0], (ast.List, ast.ListComp, ast.BinOp)):
+                return True  # a new object
+        self._open.add(binding)
+        try:
+            return bool(given) and all(map(self._is_fixed, given or ()))
+        finally:
+            self._open.discard(binding)
+
+    def _is_fixed(self, value: ast.expr) -> bool:
+        if self._is_number(value) or self._is_tensor(self._tracer.trace(value)):
+            return True
+        return isinstance(value, ast.Name) and self.augments_own(value)
+
     def python_call(self, call: ast.Call) -> bool:
         """Whether a call of Python's or numpy's gives the same for the same arguments."""
         path = self._names.dotted(call.func)
