@@ -46,6 +46,13 @@ def test_what_changes_things_unseen(text: str) -> None:
     assert with_graph(text + "\n").dynamics.obstacle
 
 
+def test_an_attribute_that_is_compared() -> None:
+    assert not with_graph("assert vars(args)[name] == vars(saved)[name]\n").dynamics.obstacle
+    assert with_graph("vars(args)[name] = 3\n").dynamics.obstacle
+    assert with_graph("vars(args)[name].append(3)\n").dynamics.obstacle
+    assert with_graph("assert vars()[name] == 3\n").dynamics.obstacle
+
+
 def test_the_words_say_what_it_does() -> None:
     assert "may change what anything means" in with_graph("exec(code)\n").dynamics.obstacle
     assert "at moments" in with_graph("import threading\n").dynamics.obstacle

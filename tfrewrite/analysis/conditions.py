@@ -131,5 +131,5 @@ def _is_store(attribute: ast.Attribute) -> bool:
 
 
 def _conditional(line: int) -> Obstacle:
-    message = f"line {line} may leave it out in all turns alike, and then it may not be possible"
+    message = f"line {line} may keep all turns from making it, and making it may then raise"
     return Obstacle("conditional", message)
