@@ -39,6 +39,11 @@ def test_perhaps_never(body: str) -> None:
     assert reason(body) == "conditional"
 
 
+def test_caught_in_some_cases() -> None:
+    handler = "except ValueError:\n    if i:\n        continue\n    raise"
+    assert reason(f"try:\n    f()  # here\n{handler}") == "may-be-caught"
+
+
 @pytest.mark.parametrize(
     "handler", ["except:", "except ValueError:", "except (OSError, Exception):", "except tf.Oops:"]
 )
@@ -58,6 +63,7 @@ def test_caught(handler: str) -> None:
         "try:\n    f()  # here\nexcept tf.errors.OutOfRangeError:\n    break",
         "try:\n    f()  # here\nexcept KeyboardInterrupt:\n    break\nfinally:\n    g()",
         "def g():\n    if debug:\n        return\nf()  # here",
+        "try:\n    f()  # here\nexcept Exception:\n    print('no')\n    raise",
     ],
 )
 def test_in_some_turn(body: str) -> None:
