@@ -80,7 +80,7 @@ class AssignInLoop(Rule):
     (`operand-not-sure`) and all through it (`rebound-in-loop`); for a method, its constructor must
     make it (`loop-elsewhere`). Under a `with` inside the loop (`scope-in-loop`) and in a generator
     (`generator`), names and devices come from there. Under `control_dependencies`, wherever, a
-    constant waits and a feed does not. What lists, counts or looks up ops (`graph-read`) or closes
+    constant waits and a feed does not. What lists, names or looks up ops (`graph-read`) or closes
     the graph (`graph-finalized`) would notice.
 
     ## When it does not help
@@ -116,7 +116,7 @@ class AssignInLoop(Rule):
         "hooked-session": "The session closes its graph, so that making an op raises.",
         "run-options": "The run asks for options or metadata of its own.",
         "eager-mode": "Outside of a graph an assign sets the variable itself.",
-        "graph-read": "The file lists or counts the ops of the graph, or looks them up by name.",
+        "graph-read": "The file lists, counts or looks up the ops of the graph, or shows names.",
         "graph-finalized": "The graph is closed, and making an op raises.",
         "graph-changes": "The default graph is another one in the meantime.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",
@@ -227,7 +227,7 @@ def _run_obstacle(facts: Facts, group: Sequence[Assign]) -> Obstacle | None:
         return Obstacle("control-dependencies", message)
     if facts.names.v1 is None:
         return Obstacle("variable-unknown", "the file has no name for TensorFlow as a whole")
-    return None
+    return facts.graph_readers.told([run])
 
 
 def _keeps_order(group: Sequence[Assign]) -> bool:
@@ -327,7 +327,9 @@ def _where(facts: Facts, group: Sequence[Assign]) -> Place | Home | Obstacle:
         noticed = [readers.noticing(op) for op in _OPS]
     else:
         noticed = [readers.obstacle(op, found.before) for op in _OPS]
-    return next(filter(None, [*noticed, _shadowed(facts, found.before)]), None) or found
+    shown = (facts.op_names.shown_alike(found.before, one.call) for one in group)
+    noticed += [_shadowed(facts, found.before), *shown]
+    return next(filter(None, noticed), None) or found
 
 
 def _caught(facts: Facts, group: Sequence[Assign], found: Place | Home) -> Obstacle | None:

@@ -65,8 +65,8 @@ class HoistGetNext(Rule):
     the element itself (`eager-mode`), and to be there before the loop (`operand-not-sure`) and all
     through it (`rebound-in-loop`, `made-in-loop`). Under a `with` inside the loop
     (`scope-in-loop`) and in a generator (`generator`), names, devices and control dependencies
-    come from there. What lists, counts or looks up ops (`graph-read`) or closes the graph
-    (`graph-finalized`) would notice.
+    come from there. What lists, counts, names or looks up ops, also by printing an exception
+    (`graph-read`), or closes the graph (`graph-finalized`) would notice.
 
     ## When it does not help
     Where the loop makes few turns, or where it goes on making other ops, as in
@@ -88,7 +88,7 @@ class HoistGetNext(Rule):
         "generator": "What resumes the generator may change the scopes that the op is made in.",
         "hooked-session": "The session closes its graph, so that making an op raises.",
         "eager-mode": "Outside of a graph get_next() takes the element itself.",
-        "graph-read": "The file lists or counts the ops of the graph, or looks them up by name.",
+        "graph-read": "The file lists, counts or looks up the ops of the graph, or shows names.",
         "graph-finalized": "The graph is closed, and making an op raises.",
         "graph-changes": "The default graph is another one in the meantime.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",
@@ -149,6 +149,9 @@ def _forbidden(facts: Facts, element: Element, all_of_them: list[Element]) -> Ob
         if run.kind is SessionKind.HOOKED:
             message = f"`{run.session}` closes its graph, and making an op raises"
             return Obstacle("hooked-session", message)
+    told = facts.graph_readers.told(element.built.runs)
+    if told is not None:
+        return told
     rival = _rival(element, all_of_them)
     if rival is not None:
         message = f"the element of line {rival.call.lineno} is fetched by the same run"
@@ -168,7 +171,8 @@ def _place(facts: Facts, element: Element) -> Place | Obstacle:
     place = facts.hoisting.place(element.call, [element.iterator])
     if isinstance(place, Obstacle):
         return place
-    return facts.graph_readers.obstacle(_OP, place.before) or place
+    seen = facts.graph_readers.obstacle(_OP, place.before)
+    return seen or facts.op_names.shown_alike(place.before, element.call) or place
 
 
 def _rewrite(facts: Facts, element: Element, place: Place, taken: set[str]) -> Rewrite:

@@ -93,9 +93,10 @@ class HoistGraphBuilding(Rule):
 
     Values that are kept, printed or handed on (`used-otherwise`). What is only made if a setting
     asks for it (`conditional`; `step % 10 == 0` is no setting), where its exception would be caught
-    (`may-be-caught`), or under a `with` inside the loop (`scope-in-loop`). A file that looks at the
-    graph's ops, or shows the names of such as are made later: those of summaries and of variables
-    that are saved get other numbers, where they are called like an op of the loop (`graph-read`).
+    here or by a caller (`may-be-caught`), or under a `with` inside the loop (`scope-in-loop`). A
+    file that looks at the graph's ops, or shows the names of such as are made later, also by the
+    message of an exception: those of summaries and of variables that are saved get other numbers,
+    where they or their scopes are called like an op of the loop (`graph-read`).
 
     A variable that gets another value in each turn is TFR108's, and an element of an iterator that
     is fetched as it is TFR104's.
@@ -123,14 +124,14 @@ class HoistGraphBuilding(Rule):
         "used-otherwise": "More is done with the value than to fetch it or to build on it.",
         "two-in-one-run": "One run takes two elements, and their order is left to chance.",
         "conditional": "A setting may keep the loop from making it at all.",
-        "may-be-caught": "The loop may catch an exception that making it raises.",
+        "may-be-caught": "An exception that making it raises may be caught, here or by a caller.",
         "scope-in-loop": "It is made under a `with` inside the loop.",
         "generator": "What resumes the generator may change the scopes that ops are made in.",
         "hooked-session": "The session closes its graph, so that making an op raises.",
         "run-options": "The run asks for metadata, in which ops have names.",
         "shape-changes": "The loop tells the graph more of a tensor's shape.",
         "eager-mode": "Outside of a graph the call itself computes.",
-        "graph-read": "The file lists, counts, looks up or writes the ops of the graph.",
+        "graph-read": "The file lists, counts, looks up, names or writes the ops of the graph.",
         "graph-finalized": "The graph is closed, and making an op raises.",
         "graph-changes": "The default graph, or a part of it, is another one in the meantime.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",
@@ -208,6 +209,9 @@ def _forbidden(facts: Facts, built: Built) -> Obstacle | None:
         if run.options:
             message = f"line {run.call.lineno} asks for metadata, in which the ops have names"
             return Obstacle("run-options", message)
+    told = facts.graph_readers.told(built.runs)
+    if told is not None:
+        return told
     rival = _rival(facts, built)
     if rival is not None:
         message = f"the element of line {rival.lineno} may be taken by the same run"
@@ -259,11 +263,12 @@ def _unseen(facts: Facts, place: Place | Obstacle, expr: ast.expr) -> Place | Ob
     """A place, if nothing would notice that the ops are made there."""
     if isinstance(place, Obstacle):
         return place
+    before = place.before
+    inside = set(facts.afterwards.within(before))
     for call in facts.classes.calls("set_shape"):
-        if place.before in facts.source.ancestors(call):
+        if call in inside:
             message = f"line {call.lineno} changes what is known of a shape, which ops are made by"
             return Obstacle("shape-changes", message)
-    before = place.before
     seen = facts.graph_readers.obstacle(None, before) or facts.op_names.shown(before, expr)
     return seen or place
 

@@ -64,7 +64,8 @@ class SessionInLoop(Rule):
     ## Refuses
     What a session keeps must not be seen by the next turn: runs that update, draw random numbers or
     take elements, or read variables without a restore (`keeps-state`), and fetches that cannot be
-    followed (`fetch-not-traced`). The checkpoint must stay what it is (`checkpoint-may-change`).
+    followed (`fetch-not-traced`). The checkpoint must stay what it is, where its path leads: the
+    loop runs no programs and writes no files (`checkpoint-may-change`).
 
     ## Reports
     Where a function opens a session or loads a model, and a loop calls it, or a loop makes a graph
@@ -84,9 +85,9 @@ class SessionInLoop(Rule):
         "run-options": "A run asks for options or metadata.",
         "builds-ops": "Ops are made while the session is open, or code runs that is not known.",
         "session-used": "The session is used for more than to run in it.",
-        "session-arguments": "The session's target or configuration may change.",
+        "session-arguments": "The session's target or configuration may change, or it prints.",
         "restored-late": "It is restored after something else, or by what is no plain Saver.",
-        "checkpoint-may-change": "Something may write the checkpoint while the loop goes on.",
+        "checkpoint-may-change": "Something may write or move the checkpoint in the meantime.",
         "error-caught": "An error of restoring would be caught in the loop.",
         "operand-not-sure": "It is not sure that what it needs is there before the loop.",
         "rebound-in-loop": "What it needs gets another value in the loop.",

@@ -31,11 +31,17 @@ def reason(body: str) -> str:
         "try:\n    g()\nexcept OSError:\n    f()  # here",
         "if k % 2 == 0:\n    f()  # here",
         "[f(j) for j in z if debug]  # here",
+        "i % 2 == 0 and debug and f()  # here",
         "match i:\n    case 1:\n        f()  # here",
     ],
 )
 def test_perhaps_never(body: str) -> None:
     assert reason(body) == "conditional"
+
+
+def test_caught_in_some_cases() -> None:
+    handler = "except ValueError:\n    if i:\n        continue\n    raise"
+    assert reason(f"try:\n    f()  # here\n{handler}") == "may-be-caught"
 
 
 @pytest.mark.parametrize(
@@ -57,10 +63,20 @@ def test_caught(handler: str) -> None:
         "try:\n    f()  # here\nexcept tf.errors.OutOfRangeError:\n    break",
         "try:\n    f()  # here\nexcept KeyboardInterrupt:\n    break\nfinally:\n    g()",
         "def g():\n    if debug:\n        return\nf()  # here",
+        "try:\n    f()  # here\nexcept Exception:\n    print('no')\n    raise",
     ],
 )
 def test_in_some_turn(body: str) -> None:
     assert reason(body) == ""
+
+
+def test_a_try_around_a_caller() -> None:
+    text = "def g():\n    for i in y:\n        f()  # here\ntry:\n    g()\nexcept {}:\n    pass\n"
+    for caught, expected in (("Exception", True), ("KeyboardInterrupt", False)):
+        found = with_graph(text.format(caught))
+        statement = marked(found, "here")
+        obstacle = found.conditions.obstacle(statement, found.hoisting.loops(statement)[0])
+        assert (obstacle is not None) is expected
 
 
 def test_a_try_around_the_loop() -> None:

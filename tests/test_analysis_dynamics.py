@@ -37,10 +37,20 @@ from analysis_helpers import with_graph
         "np.seterrcall(work)",
         "np.set_printoptions(formatter={'float': work})",
         "np.set_printoptions(formatter={'float': lambda n: work(n)})",
+        "import sys\nsys.modules['__main__'].loss = other",
+        "getattr(model, '__dict__')['loss'] = other",
+        "import operator\noperator.methodcaller('__setattr__', 'loss', other)(model)",
     ],
 )
 def test_what_changes_things_unseen(text: str) -> None:
     assert with_graph(text + "\n").dynamics.obstacle
+
+
+def test_an_attribute_that_is_compared() -> None:
+    assert not with_graph("assert vars(args)[name] == vars(saved)[name]\n").dynamics.obstacle
+    assert with_graph("vars(args)[name] = 3\n").dynamics.obstacle
+    assert with_graph("vars(args)[name].append(3)\n").dynamics.obstacle
+    assert with_graph("assert vars()[name] == 3\n").dynamics.obstacle
 
 
 def test_the_words_say_what_it_does() -> None:

@@ -28,6 +28,9 @@ LOOP = "for i in y:  # here\n    {}\n"
         ("tf.reset_default_graph()", "graph-changes"),
         ("graph.finalize()", "graph-finalized"),
         ("tf.executing_eagerly()", "eager-mode"),
+        ("print(len(loss.consumers()))", "graph-read"),
+        ("tf.profiler.profile(graph)", "graph-read"),
+        ("tf.InteractiveSession(graph=graph)", "graph-changes"),
     ],
 )
 def test_what_would_notice(code: str, expected: str) -> None:

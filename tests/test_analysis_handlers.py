@@ -41,10 +41,24 @@ def test_what_looks(text: str) -> None:
     assert looking(text)
 
 
+def test_errors_of_the_graph() -> None:
+    def reading(text: str) -> str:
+        found = facts(IMPORTS + text)
+        return found.handlers.reading(marked(found, "here"))
+
+    attempt = "try:\n    f()  # here\nexcept {}:\n    {}\n"
+    assert reading(attempt.format("Exception as e", "print(e)"))
+    assert reading(attempt.format("tf.errors.OpError as e", "print(e)"))
+    assert not reading(attempt.format("KeyboardInterrupt as e", "print(e)"))
+    assert not reading(attempt.format("Exception", "print('no')"))
+    assert not reading("with manager:\n    f()  # here\n")
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "f()  # here\n",
+        "try:\n    f()  # here\nexcept E as e:\n    coord.request_stop(e)\n",
         "try:\n    f()  # here\nexcept E:\n    print('no')\n",
         "try:\n    f()  # here\nexcept E as e:\n    raise\n",
         "try:\n    g()\nexcept E as e:\n    print(e)\nelse:\n    f()  # here\n",

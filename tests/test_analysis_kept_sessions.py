@@ -51,7 +51,11 @@ def test_what_is_done_in_it(body: str, expected: str) -> None:
         ("tf.Session(config=tf.ConfigProto(device_count={'GPU': 0}))", ""),
         ("tf.Session(config=tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True)))", ""),
         ("tf.Session(config=config)", "operand-not-sure"),
-        ("tf.Session(config=tf.ConfigProto(log_device_placement=True))", ""),
+        (
+            "tf.Session(config=tf.ConfigProto(log_device_placement=True))",
+            "session-arguments",
+        ),
+        ("tf.Session(config=tf.ConfigProto(log_device_placement=False))", ""),
         ("tf.Session(config=tf.ConfigProto(device_count=counts))", "operand-not-sure"),
     ],
 )

@@ -41,7 +41,7 @@ def sort(text: str) -> Number | None:
         "1.0 if unknown else None", "args.none", "args.many", "args.other", "FLAGS.none",
         "sess.run(train_op)", "sess.run([loss, train_op])[1]", "sess.run(unknown)",
         "np.asarray(unknown)", "np.exp(w)", "float", "True + 1", "max(unknown, 1.0)",
-        "np.exp(1.0, dtype='S8')", "sum([w])", "1.0 * unknown",
+        "np.exp(1.0, dtype='S8')", "np.multiply(1.0, 2.0, buffer)", "sum([w])", "1.0 * unknown",
     ],
 )  # fmt: skip
 def test_what_is_not_surely_a_number(text: str) -> None:

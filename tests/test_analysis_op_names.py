@@ -22,6 +22,10 @@ def shown(text: str) -> bool:
         "print(h.name)", "print(h)", "print(f'{h}')", "str(h)", "print('%s' % h)",
         "'{}'.format(h)", "'%s %d' % (h, i)", "h.op.type",
         "print(tf.log(w).name)",
+        "print([h, w])", "print(*[h])", "hs = {'h': h}\n    print(hs)", "logging.info('%s', h)",
+        "import logging\n    logging.info('%s', h)", "log.info('%s', h)", "getattr(h, 'name')",
+        "try:\n        sess.run(h)\n    except Exception as error:\n        print(error)",
+        "print([one.name for one in [w, h]])", "hs = [h]\n    list(map(str, hs))", "form.format(h)",
         "with tf.name_scope('a'):\n        v = tf.Variable(1.0)",
     ],
 )  # fmt: skip
@@ -33,6 +37,8 @@ def test_of_ops_made_in_the_loop(code: str) -> None:
     "code",
     [
         "print(loss.name)",
+        "try:\n        sess.run(loss)\n    except Exception as error:\n        print(error)",
+        "try:\n        sess.run(h)\n    except Exception:\n        print('no')",
         "print(logits, w)",
         "v = tf.Variable(1.0)",
         "print(i)",
@@ -66,6 +72,10 @@ def alike(made: str, later: str) -> bool:
         ("tf.exp(w, 'n')", "tf.Variable(0, name='n')"),
         ("tf.exp(w)", "tf.summary.scalar(w.name, w)"),
         ("tf.exp(w)", "tf.summary.scalar(*given)"),
+        ("tf.exp(w, 'n')", "with tf.name_scope('n'):\n    tf.summary.scalar('a', w)"),
+        ("tf.exp(w, 'n')", "tf.metrics.mean(w, name='n')"),
+        ("tf.reduce_mean(w)", "tf.metrics.mean(w)"),
+        ("tf.exp(w, 'dense')", "tf.keras.layers.Dense(2)(x)"),
     ],
 )
 def test_names_that_get_another_number(made: str, later: str) -> None:
@@ -80,6 +90,9 @@ def test_names_that_get_another_number(made: str, later: str) -> None:
         ("tf.exp(w)", "tf.Variable(0)"),
         ("tf.exp(w)", "tf.get_variable('w', [1])"),
         ("tf.exp(w)", "tf.summary.merge_all()"),
+        ("tf.exp(w, 'n')", "with tf.name_scope('n'):\n    tf.log(w)"),
+        ("tf.exp(w, 'n')", "with tf.name_scope('m'):\n    tf.summary.scalar('a', w)"),
+        ("tf.exp(w)", "tf.metrics.mean(w, name='n')"),
     ],
 )
 def test_names_that_stay(made: str, later: str) -> None:

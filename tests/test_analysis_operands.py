@@ -35,6 +35,7 @@ def reason(body: str, before: str) -> str:
         ("a, b = tf.split(w, 2)", "b"),
         ("", "tf.float32"),
         ("", "np.pi"),
+        ("FLAGS = tf.app.flags.FLAGS", "FLAGS.rate"),
     ],
 )
 def test_stays(before: str, operand: str) -> None:
@@ -56,6 +57,17 @@ def test_stays(before: str, operand: str) -> None:
         ("if deep:\n    k = 3", "f(k)  # here", "operand-not-sure"),
         ("def g():\n    global k\n    k = 4\nk = 3", "f(k)  # here", "operand-not-sure"),
         ("import settings", "f(settings.k)  # here", "operand-not-sure"),
+        ("", "import numpy as npy\nf(npy.pi)  # here", "rebound-in-loop"),
+        (
+            "FLAGS = tf.app.flags.FLAGS",
+            "f(FLAGS.rate)  # here\nFLAGS(['', a])",
+            "rebound-in-loop",
+        ),
+        (
+            "FLAGS = tf.app.flags.FLAGS",
+            "f(FLAGS.rate)  # here\nFLAGS.set_default('rate', i)",
+            "rebound-in-loop",
+        ),
     ],
 )
 def test_may_change(before: str, body: str, expected: str) -> None:

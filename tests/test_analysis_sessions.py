@@ -247,6 +247,10 @@ def test_every_way_to_a_plain_session(text: str) -> None:
         ("with tf.Session():\n    loss.eval()  # here", DEFAULT_SESSION),
         ("s = tf.InteractiveSession()\nloss.eval()  # here", "s"),
         ("tf.InteractiveSession()\nloss.eval()  # here", DEFAULT_SESSION),
+        (
+            "s = tf.InteractiveSession()\ndef f(s):\n    loss.eval()  # here",
+            DEFAULT_SESSION,
+        ),
         ("s = tf.Session()\nloss.eval(session=s)  # here", "s"),
         ("s = tf.Session()\nloss.eval({x: v}, s)  # here", "s"),
         ("with tf.Session() as sess:\n    loss.eval(session=None)  # here", "sess"),

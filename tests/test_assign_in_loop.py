@@ -268,6 +268,21 @@ test_refused = bench(
         reason="graph-read",
     ),
     refuses(
+        "a later op of the kind is shown",
+        loop("sess.run(lr.assign(0.1 * i))", "print([tf.assign(lr, 1.0)])"),
+        reason="graph-read",
+    ),
+    refuses(
+        "the exception of a run is printed",
+        loop(
+            "try:",
+            "    sess.run(w.assign(np.ones(i)))",
+            "except ValueError as error:",
+            "    print(error)",
+        ),
+        reason="graph-read",
+    ),
+    refuses(
         "a placeholder is looked up",
         loop("sess.run(lr.assign(0.1 * i))", 'sess.graph.get_tensor_by_name("Placeholder_1:0")'),
         reason="graph-read",

@@ -497,6 +497,53 @@ test_refused = bench(
         reason="graph-read",
     ),
     refuses(
+        "the users of the iterator are counted",
+        script(
+            """
+            for step in range(10):
+                print(sess.run(iterator.get_next()))
+            print(len(resource.consumers()))
+            """
+        ),
+        reason="graph-read",
+    ),
+    refuses(
+        "the name of a later element is shown",
+        script(
+            """
+            for step in range(10):
+                print(sess.run(iterator.get_next()))
+            print([iterator.get_next()])
+            """
+        ),
+        reason="graph-read",
+    ),
+    refuses(
+        "a variable of the element's name",
+        script(
+            """
+            for step in range(10):
+                print(sess.run(iterator.get_next(name='n')))
+            n = tf.Variable(0, name='n')
+            """
+        ),
+        reason="graph-read",
+    ),
+    refuses(
+        "the message of the end is printed",
+        script(
+            """
+            while True:
+                try:
+                    print(sess.run(iterator.get_next()))
+                except tf.errors.OutOfRangeError as error:
+                    print(error)
+                    break
+            """
+        ),
+        reason="graph-read",
+    ),
+    refuses(
         "looked up by the name of an op of the loop",
         script(
             """

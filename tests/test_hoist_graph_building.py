@@ -572,6 +572,90 @@ test_refused_for_where_it_stands = bench(
             ("a scope's name", "tf.exp(w, name='n')", "with tf.variable_scope('n'):\n    pass"),
         )
     ],
+    *[
+        refuses(
+            name, loop("print(sess.run(tf.exp(w, name='n')))", after=after), reason="graph-read"
+        )
+        for name, after in (
+            ("a list of later ops", "hs = [tf.exp(w)]\nprint(hs)"),
+            ("the names of later ops", "print([h.name for h in (tf.exp(w), w)])"),
+            ("later ops in a text", "hs = (tf.exp(w), w)\nprint(', '.join(map(str, hs)))"),
+            ("a later op in a log", "import logging\nlogging.info('%s', tf.exp(w))"),
+            ("the name as an attribute", "h = tf.exp(w)\nprint(getattr(h, 'name'))"),
+            ("a format with a name", "h = tf.exp(w)\nprint(form.format(h))"),
+            ("who uses a tensor", "print(len(w.consumers()))"),
+            ("a profile", "tf.profiler.profile(tf.get_default_graph())"),
+            ("a summary's scope", "with tf.name_scope('n'):\n    s = tf.summary.scalar('a', w)"),
+            ("a metric's scope", "m, update = tf.metrics.mean(w, name='n')"),
+            ("a layer's name", "h = tf.keras.layers.Dense(2, name='n')(x)"),
+        )
+    ],
+    refuses(
+        "the exception of a run is printed",
+        loop(
+            "try:",
+            "    print(sess.run(tf.exp(w)))",
+            "except tf.errors.InvalidArgumentError as error:",
+            "    print(error.message)",
+        ),
+        reason="graph-read",
+    ),
+    refuses(
+        "the caller catches what making an op raises",
+        script(
+            """
+            def evaluate():
+                for step in range(10):
+                    print(sess.run(tf.matmul(x, w)))
+
+            try:
+                evaluate()
+            except ValueError:
+                pass
+            """
+        ),
+        reason="may-be-caught",
+        shapes=OWN,
+    ),
+    refuses(
+        "a session makes another graph the default one",
+        loop(
+            "inner = tf.InteractiveSession(graph=other)",
+            "print(inner.run(tf.fill([2], 3.0)))",
+            before="other = tf.Graph()",
+        ),
+        reason="graph-changes",
+    ),
+    refuses(
+        "a library that the loop imports",
+        loop("import math", "print(sess.run(w * math.sqrt(2.0)))"),
+        reason="rebound-in-loop",
+    ),
+    refuses(
+        "what may be a run of its own",
+        script(
+            """
+            def show(given):
+                with sess.as_default():
+                    for step in range(10):
+                        sess.run(train)
+                        print(sess.run(tf.add(w, given.eval())))
+
+            show(tf.exp(w))
+            """
+        ),
+        reason="effect-unknown",
+        shapes=OWN,
+    ),
+    refuses(
+        "flags that are parsed anew",
+        loop(
+            "FLAGS(['', '--scale=%d' % step])",
+            "print(sess.run(w * FLAGS.scale))",
+            before="FLAGS = tf.app.flags.FLAGS",
+        ),
+        reason="rebound-in-loop",
+    ),
     refuses(
         "the graph is closed",
         loop("print(sess.run(tf.exp(w)))", before="sess.graph.finalize()"),
@@ -603,6 +687,18 @@ test_refused_for_its_function = bench(
             ),
             ("a list that grows", "return tf.add_n(ws)", "operand-unknown", "ws = [w]\nws += [w]"),
             ("calls itself", "return net(z) if k else tf.exp(z)", "own-function", ""),
+            (
+                "a default that grows",
+                "return grow(z)",
+                "own-function",
+                "def grow(z, acc=[]):\n    acc += [z]\n    return tf.add_n(acc)",
+            ),
+            (
+                "an array that is added to",
+                "return scaled(z)",
+                "own-function",
+                "def scaled(z, a=np.ones(3)):\n    h = a\n    h += 1\n    return z * h",
+            ),
         )
     ],
     refuses(

@@ -335,6 +335,29 @@ test_surroundings_refused = bench(
         reason="session-arguments",
     ),
     refuses(
+        "a configuration that prints for each session",
+        in_session(
+            "sess.run(total, {x: image})",
+            opened="tf.Session(config=tf.ConfigProto(log_device_placement=True))",
+        ),
+        reason="session-arguments",
+    ),
+    refuses(
+        "a configuration that a function changes",
+        script(
+            """
+            config = tf.ConfigProto()
+            def grow(settings):
+                settings.gpu_options.allow_growth = True
+            for image in images:
+                grow(config)
+                with tf.Session(config=config) as sess:
+                    print(sess.run(total, {x: image}))
+            """
+        ),
+        reason="session-arguments",
+    ),
+    refuses(
         "a configuration that changes",
         script(
             """
@@ -430,6 +453,30 @@ test_surroundings_refused = bench(
         ),
         reason="checkpoint-may-change",
     ),
+    *[
+        refuses(
+            name,
+            "import os\nimport subprocess\n"
+            + script(
+                f"""
+                for image in images:
+                    {call}
+                    with tf.Session() as sess:
+                        saver.restore(sess, "model.ckpt")
+                        print(sess.run(logits, {{x: image}}))
+                """
+            ),
+            reason="checkpoint-may-change",
+        )
+        for name, call in (
+            ("another program runs", "subprocess.run(['make'])"),
+            ("another directory", "os.chdir(image)"),
+            ("a link to another checkpoint", "os.symlink('a', 'model.ckpt')"),
+            ("somebody is waited for", "input('next?')"),
+            ("a file is written", "open('model.ckpt', 'w')"),
+            ("an array is written", "image.tofile('model.ckpt')"),
+        )
+    ],
     refuses(
         "something unknown in the loop, and a checkpoint",
         script(
@@ -678,11 +725,11 @@ test_rewritten = bench(
         "with a configuration",
         in_session(
             "print(sess.run(total, {x: image}))",
-            opened="tf.Session(config=tf.ConfigProto(log_device_placement=True))",
+            opened="tf.Session(config=tf.ConfigProto(allow_soft_placement=True))",
         ),
         kept(
             "print(sess.run(total, {x: image}))",
-            opened="tf.Session(config=tf.ConfigProto(log_device_placement=True))",
+            opened="tf.Session(config=tf.ConfigProto(allow_soft_placement=True))",
         ),
         contract="exact",
     ),

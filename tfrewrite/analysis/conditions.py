@@ -7,9 +7,11 @@ What is put before a loop is evaluated in any case. Where a loop leaves it out b
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.flow import evaluated
+from tfrewrite.analysis.handlers import OF_OTHERS
 from tfrewrite.analysis.obstacle import Obstacle
 
 if TYPE_CHECKING:
@@ -18,11 +20,6 @@ if TYPE_CHECKING:
 _JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 # Exceptions that building a graph does not raise.
 _OF_RUNS = ("tensorflow.errors.", "tensorflow.python.framework.errors.")
-_OF_OTHERS = frozenset(
-    f"builtins.{name}"
-    for name in "KeyboardInterrupt SystemExit StopIteration EOFError OSError IOError"
-    " FileNotFoundError ZeroDivisionError".split()
-)
 
 
 class Conditions:
@@ -33,37 +30,40 @@ class Conditions:
         self._scopes = facts.scopes
         self._names = facts.names
         self._flow = facts.flow
+        self._handlers = facts.handlers
 
     def obstacle(self, node: ast.AST, loop: ast.AST) -> Obstacle | None:
         """What may keep a loop from evaluating a node in all its turns, or catch its exception."""
+        caught = self._catching(node)
+        if caught is not None:
+            return caught
         child = node
-        inside = True
         for outer in self._flow.enclosing(node):
-            found = self._catching(child, outer)
-            if inside and found is None:
-                found = self._around(child, outer, loop) or self._before(child, loop)
-            if found is not None:
+            found = self._around(child, outer, loop) or self._before(child, loop)
+            if found is not None or outer is loop:
                 return found
-            inside = inside and outer is not loop
             child = outer
         return None
 
-    def _catching(self, child: ast.AST, outer: ast.AST) -> Obstacle | None:
-        """Whether an exception of making an op would be caught, and the program go on."""
-        if not isinstance(outer, ast.Try) or child not in outer.body:
-            return None
-        if all(map(self._is_of_others, outer.handlers)):
-            return None
-        message = f"the `try` of line {outer.lineno} may catch what making an op raises"
-        return Obstacle("may-be-caught", message)
+    def _catching(self, node: ast.AST) -> Obstacle | None:
+        """What would catch an exception of making an op, here or around a caller."""
+        for outer in self._handlers.outwards(node):
+            handlers: list[ast.ExceptHandler] = getattr(outer, "handlers", [])
+            if not all(self._is_of_others(one) or _raises_again(one) for one in handlers):
+                line = getattr(outer, "lineno", 0)
+                message = f"the `try` of line {line} may catch what making an op raises"
+                return Obstacle("may-be-caught", message)
+        return None
 
     def _around(self, child: ast.AST, outer: ast.AST, loop: ast.AST) -> Obstacle | None:
         line = getattr(outer, "lineno", 0)
         match outer:
             case ast.If(test=test) | ast.IfExp(test=test) if child is not test:
                 return None if self._comes_round(test, loop) else _conditional(line)
-            case ast.BoolOp(values=[first, *_]) if child is not first:
-                return None if self._comes_round(first, loop) else _conditional(line)
+            case ast.BoolOp(values=values):
+                tests = list(takewhile(lambda one: one is not child, values))
+                rare = not all(self._comes_round(test, loop) for test in tests)
+                return _conditional(line) if rare else None
             case (
                 ast.ListComp(generators=generators)
                 | ast.SetComp(generators=generators)
@@ -123,7 +123,15 @@ class Conditions:
         """Whether a handler is for what only a run or other code raises."""
         types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
         paths = [self._names.dotted(one) or "" if one is not None else "" for one in types]
-        return all(path.startswith(_OF_RUNS) or path in _OF_OTHERS for path in paths)
+        return all(path.startswith(_OF_RUNS) or path in OF_OTHERS for path in paths)
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler surely lets the program end with the exception."""
+    left = any(
+        isinstance(node, (ast.Return, ast.Break, ast.Continue)) for node in ast.walk(handler)
+    )
+    return isinstance(handler.body[-1], ast.Raise) and not left
 
 
 def _is_store(attribute: ast.Attribute) -> bool:
@@ -131,5 +139,5 @@ def _is_store(attribute: ast.Attribute) -> bool:
 
 
 def _conditional(line: int) -> Obstacle:
-    message = f"line {line} may leave it out in all turns alike, and then it may not be possible"
+    message = f"line {line} may keep all turns from making it, and making it may then raise"
     return Obstacle("conditional", message)

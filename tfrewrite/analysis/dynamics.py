@@ -103,14 +103,29 @@ class Dynamics:
                 # It may bring another `print`, or another `tf`.
                 return f"`{ast.unparse(statement)}` in line {statement.lineno}"
         for call in self._source.all(ast.Call):
-            if self._names.dotted(call.func) in _NAMESPACES:
+            if self._names.dotted(call.func) in _NAMESPACES and not self._only_compares(call):
                 return f"`{ast.unparse(call.func)}(...)` in line {call.lineno}"
+        for text in self._source.all(ast.Constant):
+            if isinstance(text.value, str) and text.value in _HIDDEN:
+                return f"`{text.value}` in line {text.lineno}"
         for attribute in self._source.all(ast.Attribute):
-            if attribute.attr in _HIDDEN:
-                return f"`{attribute.attr}` in line {attribute.lineno}"
+            hidden = attribute.attr in _HIDDEN or self._names.dotted(attribute) == "sys.modules"
+            if hidden:
+                return f"`{ast.unparse(attribute)}` in line {attribute.lineno}"
             if not isinstance(attribute.ctx, ast.Load) and self._replaces(attribute):
                 return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces,"
         return ""
+
+    def _only_compares(self, call: ast.Call) -> bool:
+        """Whether one attribute is looked up and compared: `vars(args)[name] == 3`."""
+        lookup = self._source.parent(call)
+        return (
+            self._names.dotted(call.func) == "builtins.vars"
+            and len(call.args) == 1
+            and isinstance(lookup, ast.Subscript)
+            and lookup.value is call
+            and isinstance(self._source.parent(lookup), ast.Compare)
+        )
 
     def _running_unseen(self, unseen: frozenset[str]) -> str:
         """Code that runs at moments which the text does not show."""

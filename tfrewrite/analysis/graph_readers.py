@@ -10,13 +10,18 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.symbols import SUMMARY_WRITERS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.sessions import SessionRun
 
 _COUNTING = frozenset(
     "get_operations get_operation_by_name as_graph_element as_graph_def graph_def _last_id"
     " _nodes_by_name _nodes_by_id _names_in_use unique_name export_meta_graph write_graph"
-    " import_graph_def".split()
+    " import_graph_def consumers analyze_ops".split()
 )
+_PROFILERS = ("profiler.", "contrib.tfprof.", "python.profiler.")
+_PROFILING = frozenset({"profile", "advise", "Profiler", "print_model_analysis"})
 _RUNNING = frozenset({"run", "eval", "make_callable", "partial_run"})
 _GRAPHS = ("graph", "graph_def")
 _EAGER = frozenset(
@@ -32,6 +37,7 @@ class GraphReaders:
         self._source = facts.source
         self._names = facts.names
         self._hoisting = facts.hoisting
+        self._handlers = facts.handlers
 
     def obstacle(self, op_type: str | None, loop: ast.stmt) -> Obstacle | None:
         """What would notice that ops of a type are made once before a loop instead of in it.
@@ -92,6 +98,9 @@ class GraphReaders:
             return "runs or feeds a tensor by its name"
         if name == "device" and any(map(self._is_function, given)):
             return "asks a function for the device of each op that is made"
+        symbol = self._names.tf(call.func) or ""
+        if symbol.startswith(_PROFILERS) and symbol.rpartition(".")[2] in _PROFILING:
+            return "profiles the ops of the graph"
         makes_writer = self._names.tf(call.func) in SUMMARY_WRITERS
         graphs = call.args[1:2] + [one.value for one in call.keywords if one.arg in _GRAPHS]
         if makes_writer and any(ast.unparse(one) != "None" for one in graphs):
@@ -106,7 +115,7 @@ class GraphReaders:
     def _changing(self, loop: ast.stmt) -> Obstacle | None:
         for call in self._source.all(ast.Call):
             name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            if name in ("reset_default_graph", "clear_session"):
+            if name in ("reset_default_graph", "clear_session") or self._enters_graph(call):
                 elsewhere = self._source.function(call) is not self._source.function(loop)
                 if elsewhere or loop in self._source.ancestors(call):
                     message = f"line {call.lineno} changes the default graph"
@@ -120,6 +129,22 @@ class GraphReaders:
             if name == "finalize" and not self._surely_after(call, loop):
                 message = f"line {call.lineno} closes the graph, and an op made later raises"
                 return Obstacle("graph-finalized", message)
+        return None
+
+    def _enters_graph(self, call: ast.Call) -> bool:
+        """Whether a session makes its graph the default one for good."""
+        if self._names.tf(call.func) != "InteractiveSession":
+            return False
+        return len(call.args) > 1 or any(
+            keyword.arg in ("graph", None) for keyword in call.keywords
+        )
+
+    def told(self, runs: Iterable[SessionRun]) -> Obstacle | None:
+        """What looks into an exception of a run, which names the op that failed."""
+        for run in runs:
+            looking = self._handlers.reading(run.call)
+            if looking:
+                return Obstacle("graph-read", f"{looking}, which names an op")
         return None
 
     def _surely_before(self, node: ast.expr, loop: ast.stmt | None) -> bool:

@@ -18,6 +18,12 @@ _LOOKING = frozenset(
     "exc_info print_exc format_exc print_exception format_exception format_exception_only"
     " print_last print_tb format_tb TracebackException exception last_value excepthook".split()
 )
+# What neither building a graph nor running it raises.
+OF_OTHERS = frozenset(
+    f"builtins.{name}"
+    for name in "KeyboardInterrupt SystemExit StopIteration EOFError OSError IOError"
+    " FileNotFoundError ZeroDivisionError".split()
+)
 _RUNTIME_ONLY = frozenset({"builtins.KeyboardInterrupt", "builtins.StopIteration"})
 
 
@@ -34,11 +40,20 @@ class Handlers:
 
     def looking(self, node: ast.AST) -> str:
         """The words for what may look into an exception that is raised at a place, if anything."""
-        for outer in self._outwards(node, set()):
+        for outer in self.outwards(node):
             if isinstance(outer, (ast.With, ast.AsyncWith)):
                 if not self._managers.known(outer):
                     return f"the manager of line {outer.lineno} is given exceptions of it"
             elif any(map(self._looks, _handlers(outer))):
+                line = getattr(outer, "lineno", 0)
+                return f"the `try` of line {line} may look at the message of an exception of it"
+        return ""
+
+    def reading(self, node: ast.AST) -> str:
+        """The words for a `try` that may look into an error of the graph raised at a place."""
+        for outer in self.outwards(node):
+            handlers = [one for one in _handlers(outer) if not self._of_others(one)]
+            if any(map(self._looks, handlers)):
                 line = getattr(outer, "lineno", 0)
                 return f"the `try` of line {line} may look at the message of an exception of it"
         return ""
@@ -57,15 +72,15 @@ class Handlers:
 
     def catching(self, node: ast.AST) -> bool:
         """Whether anything may catch an exception by more than the type of a run's error."""
-        return any(
-            not all(map(self._of_run, _handlers(outer))) for outer in self._outwards(node, set())
-        )
+        return any(not all(map(self._of_run, _handlers(outer))) for outer in self.outwards(node))
 
-    def _outwards(self, node: ast.AST, seen: set[ast.AST]) -> Iterator[ast.AST]:
+    def outwards(self, node: ast.AST, seen: set[ast.AST] | None = None) -> Iterator[ast.AST]:
         """The `try` and `with` statements that an exception leaves on its way out."""
+        seen = set() if seen is None else seen
         child = node
         for outer in self._flow.enclosing(node):
-            if child in getattr(outer, "body", ()):
+            body = getattr(outer, "body", ())
+            if isinstance(body, list) and child in body:
                 if isinstance(outer, (ast.With, ast.AsyncWith)) or _handlers(outer):
                     yield outer
             child = outer
@@ -79,16 +94,27 @@ class Handlers:
             yield from (one for one in self._source.all(ast.Try))
             return
         for call in self._classes.calls(function.name):
-            yield from self._outwards(call, seen)
+            yield from self.outwards(call, seen)
 
     def _looks(self, handler: ast.ExceptHandler) -> bool:
         if self._file_looks:
             return True
         return any(
-            isinstance(node, ast.Name) and node.id == handler.name
+            isinstance(node, ast.Name) and node.id == handler.name and not self._is_passed_on(node)
             for statement in handler.body
             for node in ast.walk(statement)
         )
+
+    def _is_passed_on(self, error: ast.Name) -> bool:
+        """Whether a coordinator is given an exception, which it raises when it is joined."""
+        call = self._source.parent(error)
+        return isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "request_stop"
+
+    def _of_others(self, handler: ast.ExceptHandler) -> bool:
+        """Whether a handler is for what neither building a graph nor running it raises."""
+        listed = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        paths = [self._names.dotted(one) if one is not None else None for one in listed]
+        return all(path in OF_OTHERS for path in paths)
 
     @cached_property
     def _file_looks(self) -> bool:

@@ -25,7 +25,17 @@ if TYPE_CHECKING:
 # By their names, they write files or wait for those who do.
 _WRITING = (
     "save", "write", "export", "copy", "move", "rename", "replace", "remove", "system", "popen",
-    "call", "check_call", "check_output", "spawn", "sleep", "dump", "extract", "download",
+    "call", "check_call", "check_output", "spawn", "sleep", "dump", "extract", "download", "tofile",
+    "wait", "communicate", "pause", "unlink", "rmtree", "rmdir", "link", "symlink", "truncate",
+)  # fmt: skip
+# Modules through which files, the working directory and other programs are got at.
+_OF_THE_SYSTEM = frozenset(
+    "os shutil subprocess signal socket select urllib http ftplib zipfile tarfile asyncio pty"
+    " multiprocessing sched queue webbrowser".split()
+)
+_READING = (
+    "os.path.", "os.environ.", "os.listdir", "os.walk", "os.scandir", "os.stat", "os.getcwd",
+    "os.getenv", "os.getpid", "os.cpu_count", "os.fspath", "urllib.parse.",
 )  # fmt: skip
 
 
@@ -61,7 +71,7 @@ def operands(facts: Facts, opened: OpenedSession) -> list[ast.expr]:
     needed = [value for value in given if not _is_literal(facts, value)]
     for restore in restores(opened):
         needed += [restore.saver]
-        if not _is_flag(facts, restore.path):
+        if not _is_flag(facts, restore.path, opened.call):
             needed += [restore.path]
     return needed
 
@@ -71,7 +81,7 @@ def obstacle(facts: Facts, opened: OpenedSession, place: Place) -> Obstacle | No
     body = facts.opened_sessions.reached(opened.block)
     return (
         _dynamic(facts)
-        or _arguments(opened, place.before)
+        or _arguments(facts, opened, place.before)
         or _other_uses(facts, opened)
         or _restoring(facts, opened, place.before)
         or _building(facts, opened, body)
@@ -89,18 +99,30 @@ def _dynamic(facts: Facts) -> Obstacle | None:
 # The session
 
 
-def _arguments(opened: OpenedSession, loop: ast.stmt) -> Obstacle | None:
-    """Why a session made from the same arguments may be another one."""
+def _arguments(facts: Facts, opened: OpenedSession, loop: ast.stmt) -> Obstacle | None:
+    """Why a session made from the same arguments may be another one, or say something."""
     if opened.call.args or any(k.arg not in ("config", "graph") for k in opened.call.keywords):
         return Obstacle("session-arguments", "it is not known what its arguments make of it")
-    names = {k.value.id for k in opened.call.keywords if isinstance(k.value, ast.Name)}
+    config = next((k.value for k in opened.call.keywords if k.arg == "config"), None)
+    if config is not None and _logs_placement(facts):
+        message = "`log_device_placement` prints where the ops are for each session"
+        return Obstacle("session-arguments", message)
+    names = {config.id} if isinstance(config, ast.Name) else set()
     for node in ast.walk(loop):
-        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
-            if names & {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}:
-                return Obstacle(
-                    "session-arguments", f"line {node.lineno} changes its configuration"
-                )
+        if isinstance(node, ast.Name) and node.id in names and node is not config:
+            return Obstacle("session-arguments", f"line {node.lineno} may change its configuration")
     return None
+
+
+def _logs_placement(facts: Facts) -> bool:
+    """Whether a session may print the placement of its ops."""
+    name = "log_device_placement"
+    if any(one.attr == name for one in facts.source.all(ast.Attribute)):
+        return True
+    return any(
+        one.arg == name and not (isinstance(one.value, ast.Constant) and not one.value.value)
+        for one in facts.source.all(ast.keyword)
+    )
 
 
 def _other_uses(facts: Facts, opened: OpenedSession) -> Obstacle | None:
@@ -145,10 +167,12 @@ def _rewritten(facts: Facts, loop: ast.stmt) -> Obstacle | None:
     """What may write another checkpoint at the same path while the loop goes on."""
     nodes = facts.opened_sessions.reached([loop])
     for call in (node for node in nodes if isinstance(node, ast.Call)):
-        name = getattr(call.func, "attr", getattr(call.func, "id", "")).lower()
-        if any(part.startswith(_WRITING) for part in name.split("_")):
+        if _may_write(facts, call):
             text = ast.unparse(call.func)
-            message = f"`{text}` in line {call.lineno} may write the checkpoint, or wait for it"
+            message = (
+                f"`{text}` in line {call.lineno} may write the checkpoint, wait for it, or go to"
+                " another directory"
+            )
             return Obstacle("checkpoint-may-change", message)
     unknown = facts.building.first_op(node for node in nodes if isinstance(node, ast.Call))
     if unknown is not None:
@@ -156,6 +180,23 @@ def _rewritten(facts: Facts, loop: ast.stmt) -> Obstacle | None:
         message = f"it is not known whether `{text}` in line {unknown.lineno} writes the checkpoint"
         return Obstacle("checkpoint-may-change", message)
     return None
+
+
+def _may_write(facts: Facts, call: ast.Call) -> bool:
+    """Whether a call, by what it is called, writes files, waits, or moves to another directory."""
+    path = facts.names.dotted(call.func) or ""
+    if path == "builtins.open":
+        return not _opens_to_read(call)
+    if path == "builtins.input" or path.partition(".")[0] in _OF_THE_SYSTEM:
+        return not path.startswith(_READING)
+    name = getattr(call.func, "attr", getattr(call.func, "id", "")).lower()
+    return any(part.startswith(_WRITING) for part in name.split("_"))
+
+
+def _opens_to_read(call: ast.Call) -> bool:
+    mode = [one.value for one in call.keywords if one.arg == "mode"] or call.args[1:2]
+    text = mode[0].value if mode and isinstance(mode[0], ast.Constant) else "r" if not mode else ""
+    return isinstance(text, str) and text.startswith("r") and "+" not in text
 
 
 # What is run
@@ -236,6 +277,12 @@ def _is_literal(facts: Facts, value: ast.expr) -> bool:
     return False
 
 
-def _is_flag(facts: Facts, path: ast.expr) -> bool:
+def _is_flag(facts: Facts, path: ast.expr, call: ast.Call) -> bool:
+    """Whether a path is a flag, and no loop gives flags other values."""
     symbol = facts.names.tf(path)
-    return symbol is not None and ".FLAGS." in symbol
+    if symbol is None or ".FLAGS." not in symbol:
+        return False
+    return not any(
+        facts.settings.parsed_anew(facts.afterwards.within(loop))
+        for loop in facts.hoisting.loops(call)
+    )

@@ -20,6 +20,7 @@ from tfrewrite.analysis.number_sorts import (
     negative,
     operation,
 )
+from tfrewrite.analysis.python_calls import writes_to_argument
 from tfrewrite.analysis.scopes import Binding, How
 from tfrewrite.analysis.variable_types import VariableTypes
 
@@ -246,6 +247,7 @@ class Numbers:
             return Number.FRESH
         if library == "numpy" and name in _NEW_IN_NUMPY | _VIEWS_OF_NUMPY:
             out = any(one.arg in ("out", "dtype", "copy") for one in call.keywords)
+            out = out or writes_to_argument(call, path)
             made = name in ("zeros", "ones", "eye")
             sure = made or (bool(sorts) and all(one is not None for one in sorts[:1]))
             if not sure or out:

@@ -26,7 +26,7 @@ _WRITING_TO_OTHERS = (
 # What they do depends on settings of the moment, or on state of their own.
 _OF_THEIR_OWN = ("keras.", "layers.", "raw_ops.", "estimator.", "distribute.", "contrib.layers.")
 _ATTRIBUTES_OF_TENSORS = frozenset({"shape", "dtype", "value", "ndims"})
-_METHODS_OF_TENSORS = frozenset({"get_shape", "as_list", "eval"})
+_METHODS_OF_TENSORS = frozenset({"get_shape", "as_list"})
 
 
 class OpMaking:
@@ -161,6 +161,9 @@ class OpMaking:
             message = f"`{ast.unparse(call)}` has arguments that are found out anew"
             return Obstacle("operand-not-sure", message)
         function = self._own.function(call)
+        imported = self._operands.imported(call.func, loop)
+        if imported is not None:
+            return imported
         if function is not None:
             found = self._own_call(call, function, loop, depth)
         elif call in self._sessions.runs:
@@ -259,6 +262,7 @@ class OpMaking:
                 return self._expr(value, loop, depth)
             case ast.AugAssign(target=ast.Name() as target, value=value) if (
                 self._operands.binds_locals(target, function)
+                and self._operands.augments_own(target)
             ):
                 return self._expr(value, loop, depth)
             case ast.If(test=test, body=body, orelse=orelse):

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.nodes import Node
 
 _NAMING = frozenset({"name", "op"})
-_SHOWING = frozenset(f"builtins.{name}" for name in ("print", "str", "repr", "format"))
-_LOGGING = ("logging.", "tensorflow.logging.", "absl.logging.", "warnings.warn", "pprint.")
+_SHOWING = (
+    "builtins.print", "builtins.str", "builtins.repr", "builtins.format", "pprint.", "logging.",
+    "tensorflow.logging.", "absl.logging.", "warnings.warn",
+)  # fmt: skip
+_SHOWING_METHODS = frozenset("format write debug info warning warn error critical log".split())
 _SUMMARIES = ("summary.", "contrib.summary.", "contrib.layers.summar")
 _TAGGED = frozenset("scalar histogram image audio text tensor_summary summarize_tensor".split())
 _TELLING = 4  # letters, of which one name may be a part of another
+_SCOPES = frozenset({"name", "scope", "default_name"})
 _NAMES = frozenset({"name", "name_or_scope"})
 _OPERATORS = {
     "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "USub": "neg", "Invert": "logicalnot",
@@ -35,10 +39,13 @@ class OpNames:
 
     def __init__(self, facts: Facts) -> None:
         self._source = facts.source
+        self._scopes = facts.scopes
         self._names = facts.names
         self._tracer = facts.graph
         self._op_making = facts.op_making
         self._afterwards = facts.afterwards
+        self._sessions = facts.sessions
+        self._handlers = facts.handlers
 
     def shown_placeholder(self) -> Obstacle | None:
         """What shows the name of a placeholder that has its name from TensorFlow."""
@@ -62,27 +69,105 @@ class OpNames:
         With `expr` also what may be called as the ops that this expression makes are.
         """
         nodes = self._afterwards.rest(statement).nodes
+        for node in nodes:
+            if isinstance(node, ast.Call) and self._keeps_a_scope(node):
+                return _seen(node, "makes a variable, whose name has the number of its scope")
+        found = self._showing(nodes)
+        if found is not None or expr is None:
+            return found
+        return self._named_alike(nodes, self._words(expr))
+
+    def shown_alike(self, statement: ast.stmt, call: ast.Call) -> Obstacle | None:
+        """What shows or keeps, in a statement or after it, a name like those that a call gives.
+
+        A call that makes one op of a certain kind leaves the numbers of all others alone.
+        """
+        nodes = self._afterwards.rest(statement).nodes
+        given = self._texts(call)
+        kinds = {self._op_making.symbol(call).rpartition(".")[2], getattr(call.func, "attr", "")}
+        # What is assigned was a constant of its own.
+        constants = {"const"} if any(kind.startswith("assign") for kind in kinds) else set()
+        found = self._showing(nodes, given | constants | {_plain(kind) for kind in kinds if kind})
+        return found or (self._named_alike(nodes, given) if given else None)
+
+    def _showing(self, nodes: list[ast.AST], alike: set[str] | None = None) -> Obstacle | None:
+        """What shows the name of an op made in some code, of any or of one that is called alike."""
         made = set(nodes)
         for node in nodes:
             for value in self._named(node):
-                if self._op_making.is_tensor(value) and self._tracer.trace(value).expr in made:
-                    return _seen(node, "shows the name of an op, which has a number")
-            if isinstance(node, ast.Call) and self._keeps_a_scope(node):
-                return _seen(node, "makes a variable, whose name has the number of its scope")
-        return self._named_alike(nodes, expr) if expr is not None else None
+                for maker in self._makers(value):
+                    if maker not in made:
+                        continue
+                    words = self._words(maker) if alike is not None else set()
+                    if alike is None or any(_alike(one, other) for one in alike for other in words):
+                        return _seen(node, "shows the name of an op, which has a number")
+        return None
 
-    def _named_alike(self, nodes: list[ast.AST], expr: ast.expr) -> Obstacle | None:
-        """A summary or a variable whose name gets a number after that of the ops of its name."""
-        words: set[str] | None = None
-        for node in nodes:
-            name = self._kept_name(node) if isinstance(node, ast.Call) else None
-            if name is None:
+    def _makers(self, value: ast.expr) -> list[ast.expr]:
+        """What makes the tensors that a value is or holds."""
+        found: list[ast.expr] = []
+        seen: set[Node] = set()
+        stack = [self._tracer.trace(one) for one in self._parts(value)]
+        while stack:
+            node = stack.pop()
+            if node in seen:
                 continue
-            words = self._words(expr) if words is None else words
-            if name == "" or any(_alike(_plain(name), word) for word in words):
+            seen.add(node)
+            if node.kind in (Kind.STRUCTURE, Kind.CHOICE, Kind.ELEMENT):
+                stack += node.values
+            elif isinstance(node.expr, ast.expr):
+                if node.kind is Kind.VARIABLE or self._op_making.makes(node.expr):
+                    found.append(node.expr)
+        return found
+
+    def _parts(self, value: ast.expr) -> list[ast.expr]:
+        """A value, and what the containers are made of that its name is bound to."""
+        bindings = self._scopes.bindings(value) if isinstance(value, ast.Name) else []
+        found = [value]
+        for binding in bindings:
+            match binding.value:
+                case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+                    found += elements
+                case ast.Dict(values=elements):
+                    found += elements
+                case ast.ListComp(elt=element):
+                    found.append(element)
+        return found
+
+    def _named_alike(self, nodes: list[ast.AST], words: set[str]) -> Obstacle | None:
+        """A summary or a variable whose name gets a number after that of the ops of its name."""
+        keeps = any(isinstance(node, ast.Call) and self._keeps_a_name(node) for node in nodes)
+        for node in nodes if keeps else ():
+            if not isinstance(node, ast.Call):
+                continue
+            name, scope = self._kept_name(node), self._scope_name(node)
+            alike = name is not None and any(_alike(_plain(name), word) for word in words)
+            if name == "" or alike or (scope is not None and _plain(scope) in words):
                 what = "keeps the name of a summary or a variable, which may get another number"
                 return _seen(node, what)
         return None
+
+    def _keeps_a_name(self, call: ast.Call) -> bool:
+        """Whether a call makes a summary or a variable."""
+        symbol = self._names.tf(call.func)
+        effect = effect_of(symbol) if symbol is not None else None
+        creates = effect is not None and "creates" in effect.flags
+        creates = creates or (symbol or "").startswith("keras.layers.")
+        return creates or self._kept_name(call) is not None
+
+    def _scope_name(self, call: ast.Call) -> str | None:
+        """The name of a scope that variables and summaries made in it have theirs from."""
+        symbol = self._names.tf(call.func) or str(getattr(call.func, "attr", ""))
+        default: str | None = None
+        if symbol.startswith(("metrics.", "keras.layers.")):
+            default, given = symbol.rpartition(".")[2], []
+        elif symbol in ("name_scope", "op_scope"):
+            given = call.args[:1] if symbol == "name_scope" else call.args[1:2]
+        else:
+            return None
+        given = [one.value for one in call.keywords if one.arg in _SCOPES] + given
+        texts = [one.value for one in given if isinstance(one, ast.Constant)]
+        return next((text for text in texts if isinstance(text, str)), default)
 
     def _kept_name(self, call: ast.Call) -> str | None:
         """The name in a checkpoint or an event file that a call asks for; empty where not told."""
@@ -115,26 +200,35 @@ class OpNames:
                 words.add(_OPERATORS.get(name, name.lower()))
             if not isinstance(node, ast.Call):
                 continue
-            words |= {
-                _plain(one.value)
-                for one in (*node.args, *(keyword.value for keyword in node.keywords))
-                if isinstance(one, ast.Constant) and isinstance(one.value, str)
-            }
+            words |= self._texts(node)
             symbol = self._op_making.symbol(node)
             effect = effect_of(symbol) if symbol else None
             words |= {_plain(symbol.rpartition(".")[2])}
             words |= {_plain(effect.op)} if effect is not None and effect.op else set()
         return {word for word in words if word}
 
+    def _texts(self, call: ast.Call) -> set[str]:
+        """The texts that a call is given, one of which may be a name."""
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        texts = [one.value for one in given if isinstance(one, ast.Constant)]
+        return {_plain(text) for text in texts if isinstance(text, str)} - {""}
+
     def _named(self, node: ast.AST) -> list[ast.expr]:
         """The values whose name a piece of code gets."""
+        run = self._sessions.runs.get(node) if isinstance(node, ast.Call) else None
+        if run is not None:
+            return [run.fetches] if self._handlers.reading(run.call) else []
         match node:
             case ast.Attribute(value=value, attr=attribute) if attribute in _NAMING:
                 return [value]
-            case ast.Call(func=func, args=arguments) if self._shows(func):
-                return list(arguments)
-            case ast.Call(func=ast.Attribute(value=ast.Constant(), attr="format"), args=arguments):
-                return list(arguments)
+            case ast.Call(func=func, args=arguments, keywords=keywords) if self._shows(func):
+                given = [*arguments, *(keyword.value for keyword in keywords)]
+                return [one.value if isinstance(one, ast.Starred) else one for one in given]
+            case ast.Call(func=func, args=[first, *others]):
+                path = self._names.dotted(func)
+                if path == "builtins.getattr":
+                    return [first]
+                return others if path == "builtins.map" and self._shows(first) else []
             case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod(), right=value):
                 return value.elts if isinstance(value, ast.Tuple) else [value]
             case ast.FormattedValue(value=value):
@@ -142,8 +236,11 @@ class OpNames:
         return []
 
     def _shows(self, func: ast.expr) -> bool:
-        path = self._names.dotted(func) or ""
-        return path in _SHOWING or path.startswith(_LOGGING)
+        """Whether a function makes a text of what it is given."""
+        path = self._names.dotted(func)
+        if path is not None:
+            return path.startswith(_SHOWING)
+        return isinstance(func, ast.Attribute) and func.attr in _SHOWING_METHODS
 
     def _keeps_a_scope(self, call: ast.Call) -> bool:
         """Whether a call makes a variable under a scope that only gives names."""

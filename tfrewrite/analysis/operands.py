@@ -38,13 +38,16 @@ class Operands:
         self._tracer = facts.graph
         self._hoisting = facts.hoisting
         self._next_elements = facts.next_elements
+        self._settings = facts.settings
+        self._afterwards = facts.afterwards
         self._open: set[Binding] = set()
 
     def obstacle(self, operand: ast.Name | ast.Attribute, loop: ast.AST) -> Obstacle | None:
         """Why a name or an attribute may not be, before a loop, what it is in each turn."""
         path = self._names.dotted(operand)
         if path is not None and path.partition(".")[0] in _LIBRARIES:
-            return None  # a type or a constant
+            # Else it is a type or a constant.
+            return self.imported(operand, loop) or self._flag(operand, path, loop)
         found = self._hoisting.unsure(operand, loop)
         if found is not None:
             return found
@@ -52,6 +55,27 @@ class Operands:
             return None
         message = f"it is not known what `{ast.unparse(operand)}` is, and whether it stays so"
         return Obstacle("operand-unknown", message)
+
+    def imported(self, api: ast.expr, loop: ast.AST) -> Obstacle | None:
+        """Why the name of a library may not be there yet before a loop: the loop imports it."""
+        root = api
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or self._names.dotted(api) is None:
+            return None
+        for binding in self._scopes.bindings(root):
+            if loop in self._source.ancestors(binding.node):
+                line = getattr(binding.node, "lineno", root.lineno)
+                return Obstacle("rebound-in-loop", f"`{root.id}` gets its value in line {line}")
+        return None
+
+    def _flag(self, operand: ast.expr, path: str, loop: ast.AST) -> Obstacle | None:
+        if ".FLAGS" not in path:
+            return None
+        if not self._settings.parsed_anew(self._afterwards.within(self._source.statement(loop))):
+            return None
+        message = f"`{ast.unparse(operand)}` may get another value from the command line"
+        return Obstacle("rebound-in-loop", message)
 
     def receiver(self, owner: ast.expr, loop: ast.AST) -> Obstacle | None:
         """Why the object, a method of which is called, may be another one in each turn."""
@@ -80,6 +104,32 @@ class Operands:
             return False
         owner = self._scopes.of(target).owner(target.id)
         return owner is not None and owner.node is function
+
+    def augments_own(self, target: ast.Name) -> bool:
+        """Whether `name += value` changes no list and no array that others hold, or a default."""
+        return all(map(self._is_own, self._scopes.bindings(target)))
+
+    def _is_own(self, binding: Binding) -> bool:
+        """Whether a binding gives what cannot change, or what is made on the spot."""
+        if binding in self._open or binding.how is How.AUGMENT:
+            return True
+        if binding.how is How.PARAMETER:
+            given = self._own.given(binding)
+            given = given if given is None or binding.value is None else [*given, binding.value]
+        else:
+            given = [binding.value] if binding.how is How.ASSIGN and binding.value else None
+            if given and isinstance(given[0], (ast.List, ast.ListComp, ast.BinOp)):
+                return True  # a new object
+        self._open.add(binding)
+        try:
+            return bool(given) and all(map(self._is_fixed, given or ()))
+        finally:
+            self._open.discard(binding)
+
+    def _is_fixed(self, value: ast.expr) -> bool:
+        if self._is_number(value) or self._is_tensor(self._tracer.trace(value)):
+            return True
+        return isinstance(value, ast.Name) and self.augments_own(value)
 
     def python_call(self, call: ast.Call) -> bool:
         """Whether a call of Python's or numpy's gives the same for the same arguments."""

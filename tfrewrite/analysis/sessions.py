@@ -169,7 +169,9 @@ class Sessions:
                     if named is not None:
                         return named
         if self._interactive is not None:
-            return self._interactive, SessionKind.PLAIN
+            scope = self._scopes.of(call)
+            hidden = scope.owner(self._interactive) is not self._scopes.module
+            return DEFAULT_SESSION if hidden else self._interactive, SessionKind.PLAIN
         return DEFAULT_SESSION, SessionKind.PLAIN
 
     @cached_property

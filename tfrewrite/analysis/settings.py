@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.scopes import How
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tfrewrite.analysis.facts import Facts
 
 _DEFINED = {"DEFINE_float": "float", "DEFINE_integer": "int"}
@@ -32,6 +34,23 @@ class Settings:
         if self._names.dotted(expr.value) in _FLAGS:
             return self._flag(expr.attr)
         return self._argument(expr.attr) if self._is_parsed(expr.value) else None
+
+    def parsed_anew(self, nodes: Iterable[ast.AST]) -> bool:
+        """Whether flags may get other values in some code: by a call of `FLAGS`, or of a method."""
+        return any(
+            isinstance(node, (ast.Name, ast.Attribute))
+            and self._names.dotted(node) in _FLAGS
+            and not self._is_read(node)
+            for node in nodes
+        )
+
+    def _is_read(self, flags: ast.AST) -> bool:
+        """Whether one flag is read, and nothing else done with all of them."""
+        flag = self._source.parent(flags)
+        if not isinstance(flag, ast.Attribute) or not isinstance(flag.ctx, ast.Load):
+            return False
+        call = self._source.parent(flag)
+        return not (isinstance(call, ast.Call) and call.func is flag)
 
     def _is_set(self, attribute: str) -> bool:
         """Whether the program itself gives an attribute of this name a value."""
