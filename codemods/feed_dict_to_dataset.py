@@ -332,8 +332,10 @@ def _place(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> as
         if isinstance(outer, (ast.For, ast.While)) and child in outer.body:
             place = outer
         child = outer
+    first = min((one.statement for one in placeholders), key=facts.source.span)
     found = (
-        facts.graph_readers.obstacle("Placeholder", place)
+        facts.graph_readers.noticing("Placeholder", first)
+        or facts.graph_readers.obstacle("Placeholder", place)
         or facts.op_names.shown_placeholder()
         or facts.placeholders.scopes_around(place)
         or _graph(facts, place, placeholders[0])
