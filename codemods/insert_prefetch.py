@@ -69,7 +69,9 @@ class InsertPrefetch(Rule):
     so one that has read ahead over the end of a `repeat`, or of the first of two datasets, moves
     the order that the next one begins with (measured on 1.15.5, and on 2.21 without the prefetch
     that it injects); a callback may end a training early too. Iterators that a checkpoint may take
-    in (`iterator-in-checkpoint`). What is not in the file is not assumed to be harmless.
+    in (`iterator-in-checkpoint`). A file that lists or counts ops (`graph-read`): a graph gets two
+    more, which are also in the graph that a summary writer is given. What is not in the file is not
+    assumed to be harmless.
 
     ## When it does not help
     Where making a batch costs little beside the step or the step little beside the batch, or all
@@ -103,6 +105,7 @@ class InsertPrefetch(Rule):
         "source-changes": "Files or arrays that the pipeline reads are changed in the meantime.",
         "iterator-in-checkpoint": "The iterator's state is saved, and would have another form.",
         "device-placement": "The prefetch would be placed on a device other than the CPU.",
+        "graph-read": "The file lists or counts the ops of the graph, and there would be two more.",
         "debug-mode": "In tf.data's debug mode all functions run as Python, for each element.",
         "prefetch-on-some-ways": "Some ways to the consumer read ahead, and cannot be told apart.",
     }
@@ -139,6 +142,9 @@ def _site(facts: Facts, place: ast.expr, consumers: list[Consumer]) -> Site:
         obstacle = facts.read_ahead.obstacle(consumer, place)
         if obstacle is not None:
             return Refusal(span, obstacle.reason, _advice(obstacle))
+    counting = facts.graph_readers.counting(facts.source.statement(place))
+    if counting is not None:
+        return Refusal(span, counting.reason, counting.message)
     shifts = any(facts.seeds.shifted_by_new_ops(place, consumer) for consumer in consumers)
     lines = ", ".join(sorted({str(consumer.expr.lineno) for consumer in consumers}, key=int))
     return Rewrite(

@@ -192,7 +192,7 @@ class _Step:
 
     def _fetch(self, run: SessionRun) -> Fetch:
         return fetch_of(
-            self._facts.graph.trace(run.fetches), self._facts.source.segment(run.fetches)
+            self._facts.graph.trace(run.fetches), self._facts.source.in_one_line(run.fetches)
         )
 
     def sites(self) -> Iterator[Site]:
@@ -233,7 +233,11 @@ class _Step:
             if obstacle is not None:
                 return obstacle
             if any(self._may_build(node) for node in ast.walk(run.fetches)):
-                message = "a fetch is made anew in each step: build it before the loop"
+                text = self._facts.source.in_one_line(run.fetches)
+                message = (
+                    f"`{text}`, fetched in line {run.call.lineno}, is made anew in each step:"
+                    " build it before the loop"
+                )
                 return Obstacle("fetch-builds-graph", message)
         if first.session == DEFAULT_SESSION and self._facts.names.alias is None:
             return Obstacle("session-unknown", "the default session cannot be named here")

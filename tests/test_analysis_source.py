@@ -48,6 +48,12 @@ def test_a_segment_is_the_text_as_written_with_every_line_ending(newline: str) -
     assert found.span(node) == Span(2, 8, 4, 9)
 
 
+def test_a_message_shows_the_text_in_one_line() -> None:
+    found = source("f( 1 )\ng(1,  # one\n  2)\n")
+    shown = {found.in_one_line(call) for call in found.all(ast.Call)}
+    assert shown == {"f( 1 )", "g(1, 2)"}
+
+
 def test_offsets_point_into_the_text() -> None:
     text = "a = 'é'\r\nb = c\r\n"
     found = source(text)

@@ -821,6 +821,24 @@ test_refused = bench(
         "fetch-not-seen",
     ),
     refused(
+        "ops are counted between the placeholders and the loop",
+        """
+        print(len(tf.get_default_graph().get_operations()))
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "graph-read",
+    ),
+    refused(
+        "the graph is written between the placeholders and the loop",
+        """
+        writer = tf.summary.FileWriter('logs', sess.graph)
+        for i in range(9):
+            sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+        """,
+        "graph-read",
+    ),
+    refused(
         "the graph is read from a file",
         """
         saver = tf.train.import_meta_graph('model.meta')

@@ -1255,8 +1255,18 @@ def graph(seed: str, iterator: str) -> str:
 
 ONE_SHOT = "it = ds.make_one_shot_iterator()"
 
+COUNT = "print(len(tf.get_default_graph().get_operations()))"
+
 test_graphs = bench(
     InsertPrefetch,
+    refuses("ops that are counted", graph("", f"{ONE_SHOT}\n{COUNT}"), reason="graph-read"),
+    rewrites(
+        "ops that are counted before the pipeline is made",
+        graph(COUNT, ONE_SHOT),
+        graph(COUNT, ONE_SHOT).replace(".batch(8)", f".batch(8).prefetch({A})"),
+        contract="exact",
+        shapes=("crlf", "tabs"),
+    ),
     offers(
         "a seed, and initialisers made later",
         graph("tf.set_random_seed(1)", ONE_SHOT),

@@ -25,7 +25,8 @@ _APPLICATIONS = "keras.applications."
 _LIBRARIES = frozenset(
     "tensorflow keras numpy pandas matplotlib sklearn scipy PIL cv2 seaborn tqdm absl argparse"
     " tensorflow_datasets __future__ typing functools itertools collections dataclasses"
-    " contextlib hashlib IPython logging warnings subprocess pprint shutil tempfile enum abc".split()
+    " contextlib hashlib IPython logging warnings subprocess pprint shutil"
+    " tempfile enum abc".split()
 )
 _PLAIN_BASES = frozenset(
     ["keras.callbacks.Callback", "keras.utils.Sequence", "keras.utils.PyDataset"]

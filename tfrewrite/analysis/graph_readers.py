@@ -72,15 +72,22 @@ class GraphReaders:
         return sorted(words)
 
     def _reading(self, op_type: str | None, loop: ast.stmt | None) -> Obstacle | None:
-        for node in self._source.all(ast.Attribute):
-            counted = node.attr == "version" and self._names.dotted(node) is None
-            if node.attr in _COUNTING or (counted and "graph" in ast.unparse(node.value).lower()):
-                if not self._surely_before(node, loop):
-                    return _seen(node, "lists or counts the ops of the graph")
+        counting = self.counting(loop)
+        if counting is not None:
+            return counting
         for call in self._source.all(ast.Call):
             what = self._looking(call, op_type)
             if what and not self._surely_before(call, loop):
                 return _seen(call, what)
+        return None
+
+    def counting(self, place: ast.stmt | None) -> Obstacle | None:
+        """What would notice, from a place on, that the graph has other ops."""
+        for node in self._source.all(ast.Attribute):
+            counted = node.attr == "version" and self._names.dotted(node) is None
+            if node.attr in _COUNTING or (counted and "graph" in ast.unparse(node.value).lower()):
+                if not self._surely_before(node, place):
+                    return _seen(node, "lists or counts the ops of the graph")
         return None
 
     def _looking(self, call: ast.Call, op_type: str | None) -> str:

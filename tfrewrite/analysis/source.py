@@ -82,6 +82,11 @@ class Source:
         start, end = self.offsets(node)
         return self.text[start:end]
 
+    def in_one_line(self, node: ast.expr | ast.stmt) -> str:
+        """The text of a node for a message: where it goes over several lines, as one."""
+        span = self.span(node)
+        return self.segment(node) if span.line == span.end_line else ast.unparse(node)
+
     def offsets(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
         """Where a node begins and ends in the text."""
         span = self.span(node)
