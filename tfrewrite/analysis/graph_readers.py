@@ -51,12 +51,6 @@ class GraphReaders:
         return self._eager or self._reading(op_type, loop)
 
     @cached_property
-    def counting(self) -> Obstacle | None:
-        """What lists or counts the ops of a graph, wherever it stands."""
-        counted = [node for node in self._source.all(ast.Attribute) if node.attr in _COUNTING]
-        return _seen(counted[0], "lists or counts the ops of the graph") if counted else None
-
-    @cached_property
     def _eager(self) -> Obstacle | None:
         for line, word in self._words():
             if word in _EAGER:
@@ -81,8 +75,8 @@ class GraphReaders:
                 return _seen(call, what)
         return None
 
-    def counting(self, place: ast.stmt | None) -> Obstacle | None:
-        """What would notice, from a place on, that the graph has other ops."""
+    def counting(self, place: ast.stmt | None = None) -> Obstacle | None:
+        """What would notice that the graph has other ops, from a place on if one is given."""
         for node in self._source.all(ast.Attribute):
             counted = node.attr == "version" and self._names.dotted(node) is None
             if node.attr in _COUNTING or (counted and "graph" in ast.unparse(node.value).lower()):

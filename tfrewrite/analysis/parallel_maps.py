@@ -110,7 +110,7 @@ class ParallelMaps:
         yield self._shown(stage)
         yield self._redrawn(stage, consumers)
         if any(consumer.taking is Taking.GRAPH for consumer in consumers):
-            yield self._graph_readers.counting
+            yield self._graph_readers.counting()
         for consumer in consumers:
             yield self._changed.obstacle(consumer, parts)
             yield self._ahead.saved(consumer)
