@@ -15,6 +15,7 @@ from tfrewrite.analysis.captured import Captured
 from tfrewrite.analysis.catching import Catching
 from tfrewrite.analysis.changed_sources import ChangedSources
 from tfrewrite.analysis.classes import Classes
+from tfrewrite.analysis.compiled_functions import CompiledFunctions
 from tfrewrite.analysis.conditions import Conditions
 from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.data_values import DataValues
@@ -28,6 +29,7 @@ from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.graph_readers import GraphReaders
 from tfrewrite.analysis.handlers import Handlers
+from tfrewrite.analysis.held_values import HeldValues
 from tfrewrite.analysis.hoisting import Hoisting
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.managers import Managers
@@ -53,6 +55,8 @@ from tfrewrite.analysis.sessions import Sessions
 from tfrewrite.analysis.settings import Settings
 from tfrewrite.analysis.settled import Settled
 from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.steady_traces import SteadyTraces
+from tfrewrite.analysis.traced_code import TracedCode
 from tfrewrite.analysis.unread import Unread
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 
@@ -320,3 +324,23 @@ class Facts:
     def placeholders(self) -> Placeholders:
         """The placeholders that feeds name."""
         return Placeholders(self)
+
+    @cached_property
+    def compiled_functions(self) -> CompiledFunctions:
+        """What is a `tf.function`, and who calls it."""
+        return CompiledFunctions(self)
+
+    @cached_property
+    def traced_code(self) -> TracedCode:
+        """What happens when a `tf.function` is traced."""
+        return TracedCode(self)
+
+    @cached_property
+    def held_values(self) -> HeldValues:
+        """What names and attributes hold that traced code reads."""
+        return HeldValues(self)
+
+    @cached_property
+    def steady_traces(self) -> SteadyTraces:
+        """Whether one trace of a `tf.function` is as good as many."""
+        return SteadyTraces(self)
