@@ -29,6 +29,7 @@ _TENSOR_PROPERTIES = frozenset({"shape", "dtype", "name", "device", "ndim", "gra
 _PLAIN_NUMPY = frozenset({"float32", "float64", "int32", "int64", "dtype", "bool_", "uint8"})
 _CLOCKS = ("time.", "datetime.")
 _STREAMS = ("random.", "numpy.random.", "uuid.", "secrets.", "os.urandom")
+_GENERATORS = frozenset({"numpy.random.RandomState", "numpy.random.default_rng", "random.Random"})
 _LOGGING = ("logging.", "absl.logging.", "tensorflow.logging.")
 _GROWING = frozenset(
     "append extend insert add update remove discard clear pop popleft appendleft setdefault"
@@ -320,6 +321,8 @@ class TracedCode:
             if method == "numpy" and self._is_symbolic(receiver, bodies):
                 return TraceEffect(Sort.HOST_READ, call)
             return None
+        if self._is_stream(receiver):
+            return TraceEffect(Sort.DRAW, call)
         if method not in _GROWING:
             return None
         name = _root(receiver)
@@ -335,20 +338,33 @@ class TracedCode:
         leaks = any(self.is_tensor(arg, bodies) for arg in call.args)
         return TraceEffect(Sort.CHANGE, call, leaks=leaks)
 
+    def _is_stream(self, receiver: ast.expr) -> bool:
+        """Whether an object is a generator of random numbers of numpy or Python."""
+        made = self._made(receiver)
+        return bool(made) and all(
+            isinstance(value, ast.Call) and self._names.dotted(value.func) in _GENERATORS
+            for value in made
+        )
+
+    def _made(self, receiver: ast.expr) -> list[ast.expr | None]:
+        """All that a name, or an attribute of `self`, is given."""
+        if isinstance(receiver, ast.Name):
+            return [binding.value for binding in self._scopes.bindings(receiver)]
+        if isinstance(receiver, ast.Attribute) and isinstance(receiver.value, ast.Name):
+            cls = self._classes.of_self(receiver.value)
+            stores = self._classes.stores(cls, receiver.attr) if cls is not None else None
+            return [store.value for store in stores or ()]
+        return []
+
     def _is_container(self, receiver: ast.expr) -> bool:
         """Whether an object outside is a list, dict or set, as its making says."""
-        values: list[ast.expr | None] = []
+        if isinstance(receiver, ast.Subscript):
+            return self._is_container(receiver.value)
         if isinstance(receiver, ast.Name):
             bindings = self._scopes.bindings(receiver)
             if any(binding.how is How.PARAMETER for binding in bindings):
                 return len(bindings) == 1
-            values = [binding.value for binding in bindings]
-        elif isinstance(receiver, ast.Attribute) and isinstance(receiver.value, ast.Name):
-            cls = self._classes.of_self(receiver.value)
-            if cls is not None:
-                values = [store.value for store in self._classes.stores(cls, receiver.attr) or ()]
-        elif isinstance(receiver, ast.Subscript):
-            return self._is_container(receiver.value)
+        values = self._made(receiver)
         return bool(values) and all(self._makes_container(value) for value in values)
 
     def _makes_container(self, value: ast.expr | None) -> bool:
