@@ -103,6 +103,17 @@ class CompiledFunctions:
             found.append(parent)
         return found
 
+    def runs(self, call: ast.Call) -> Compiled | None:
+        """The one that a call surely runs, whatever else may be done with it elsewhere."""
+        for one in self.all:
+            if one.decorated:
+                code = self._own.function(call)
+                if code is not None and code is one.code and self._own.is_plain(code):
+                    return one
+            elif call.func in (self._uses(one.making) or ()):
+                return one
+        return None
+
     def some_calls(self, one: Compiled) -> list[ast.Call]:
         """The calls of it that are seen, where there may be others."""
         names = {self._called_by_name(one)}

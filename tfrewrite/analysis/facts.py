@@ -24,6 +24,7 @@ from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
 from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.fixed_fetches import FixedFetches
+from tfrewrite.analysis.float_tensors import FloatTensors
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
@@ -36,6 +37,7 @@ from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.next_elements import NextElements
+from tfrewrite.analysis.number_uses import NumberUses
 from tfrewrite.analysis.numbers import Numbers
 from tfrewrite.analysis.op_making import OpMaking
 from tfrewrite.analysis.op_names import OpNames
@@ -344,3 +346,13 @@ class Facts:
     def steady_traces(self) -> SteadyTraces:
         """Whether one trace of a `tf.function` is as good as many."""
         return SteadyTraces(self)
+
+    @cached_property
+    def float_tensors(self) -> FloatTensors:
+        """Which tensors of traced code are float32."""
+        return FloatTensors(self)
+
+    @cached_property
+    def number_uses(self) -> NumberUses:
+        """What traced code does with the numbers that it is given."""
+        return NumberUses(self)

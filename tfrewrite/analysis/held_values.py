@@ -26,7 +26,8 @@ _OF_KERAS = (
     "keras.optimizers.schedules.",
 )  # fmt: skip
 _OTHER_OBJECTS = (
-    "random.Generator", "GradientTape", "TensorArray", "train.Checkpoint", "random.get_global_gen",
+    "summary.create_file_writer", "random.Generator", "random.get_global_gen", "GradientTape",
+    "TensorArray", "train.Checkpoint",
 )  # fmt: skip
 _NUMBERS = frozenset(f"builtins.{name}" for name in "int float bool len str round".split())
 # They put no code of their own into a model.

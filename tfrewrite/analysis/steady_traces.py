@@ -35,8 +35,8 @@ _OF_VARIABLES = frozenset(
 )
 _OF_OBJECTS = frozenset(
     "apply_gradients update_state result call compute_loss gradient watch normal uniform"
-    " truncated_normal uniform_full_int assign assign_add assign_sub read_value write read stack"
-    " unstack".split()
+    " truncated_normal uniform_full_int as_default assign assign_add assign_sub read_value write"
+    " read stack unstack".split()
 )
 # What a loop may do with an object of Keras, beside: its Python state stays.
 _LEAVING_OBJECTS = _OF_OBJECTS | frozenset(
@@ -83,11 +83,18 @@ class SteadyTraces:
         self._compiled = facts.compiled_functions
 
     def obstacle(
-        self, one: Compiled, loop: ast.AST, meanwhile: Sequence[ast.AST], *, once: bool = False
+        self,
+        one: Compiled,
+        loop: ast.AST,
+        meanwhile: Sequence[ast.AST],
+        *,
+        once: bool = False,
+        unseen: str = "",
     ) -> Obstacle | None:
         """What could make two traces differ; `meanwhile` is all that may run between them.
 
-        With `once` every value must have been set once for all, not just for one loop.
+        With `once` every value must have been set once for all, not just for one loop. `unseen` are
+        the words for what may run in other files.
         """
         if one.code is None or isinstance(one.code, ast.AsyncFunctionDef):
             return Obstacle("code-not-seen", f"the code of `{one.name}` is not in this file")
@@ -100,6 +107,8 @@ class SteadyTraces:
                 if found is not None:
                     return found
                 seen.add(node)
+        if unseen and not all(self._is_private(expr, loop) for expr in look.read):
+            return Obstacle("callers-not-seen", f"{unseen}, and may change what is traced")
         rest = [node for node in meanwhile if node not in seen]
         return self._handed_out(look.read) or self._changes(look.read, rest)
 
@@ -172,13 +181,25 @@ class SteadyTraces:
                 found = self._changed_by_store(node, attributes)
             elif isinstance(node, ast.Call):
                 found = self._changed_by_call(node)
-            elif isinstance(node, (ast.Import, ast.ImportFrom, ast.AsyncWith, ast.AsyncFor)):
-                found = "code of another file"
             if found:
                 line = getattr(node, "lineno", 0)
                 message = f"line {line} may change what `{found}` is or does between two traces"
                 return Obstacle("state-changes", message)
         return None
+
+    def _is_private(self, expr: ast.expr, loop: ast.AST) -> bool:
+        """Whether a value belongs to the function around a loop, so that no other file has it."""
+        root = expr
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or self._classes.of_self(root) is not None:
+            return False
+        owner = self._scopes.of(root).owner(root.id)
+        if owner is None:
+            return False
+        bound = owner.bindings.get(root.id, [])
+        given = any(binding.how is How.PARAMETER for binding in bound)
+        return owner.node is self._source.function(loop) and not given
 
     def _handed_out(self, read: list[ast.expr]) -> Obstacle | None:
         """Whether code of another file has got hold of an object, and may change it any time."""
@@ -294,11 +315,33 @@ class _Look:
             symbol = ""
             if isinstance(item.context_expr, ast.Call):
                 symbol = self._all._names.tf(item.context_expr.func) or ""
-            if symbol not in ("GradientTape", "name_scope", "device"):
+            known = symbol in ("GradientTape", "name_scope", "device")
+            if not known and not self._is_writer(item.context_expr):
                 text = self._all._source.segment(item.context_expr)
                 message = f"what `with {text}` in line {statement.lineno} does is not known"
                 return Obstacle("call-not-seen", message)
         return None
+
+    def _is_writer(self, manager: ast.expr) -> bool:
+        """`writer.as_default()`, where the writer stays the same."""
+        if not isinstance(manager, ast.Call) or not isinstance(manager.func, ast.Attribute):
+            return False
+        receiver = manager.func.value
+        plain = manager.func.attr == "as_default" and not manager.args and not manager.keywords
+        return plain and self._held_by(receiver) is Held.LIBRARY
+
+    def _is_written(self, call: ast.Call, symbol: str) -> bool:
+        """A summary that goes to a writer which the traced code itself names."""
+        if symbol not in ("summary.scalar", "summary.histogram", "summary.image", "summary.text"):
+            return False
+        if not any(keyword.arg == "step" for keyword in call.keywords):
+            return False
+        return any(
+            isinstance(outer, ast.With)
+            and any(self._is_writer(item.context_expr) for item in outer.items)
+            for outer in self._all._source.ancestors(call)
+            if any(body in self._all._source.ancestors(outer) for body in self._bodies)
+        )
 
     # Calls
 
@@ -332,6 +375,8 @@ class _Look:
         return cls is not None and self._all._classes.replaced(cls, func.attr)
 
     def _symbol(self, symbol: str, text: str, call: ast.Call) -> Obstacle | None:
+        if self._is_written(call, symbol):
+            return None
         effect = effect_of(symbol, "2")
         last = symbol.rpartition(".")[2]
         if symbol == "Variable" or symbol.startswith(_MAKING_VARIABLES):
