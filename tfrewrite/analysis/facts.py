@@ -60,6 +60,7 @@ from tfrewrite.analysis.source import Source
 from tfrewrite.analysis.steady_traces import SteadyTraces
 from tfrewrite.analysis.traced_code import TracedCode
 from tfrewrite.analysis.unread import Unread
+from tfrewrite.analysis.unrolled import UnrolledLoops
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 
 
@@ -356,3 +357,8 @@ class Facts:
     def number_uses(self) -> NumberUses:
         """What traced code does with the numbers that it is given."""
         return NumberUses(self)
+
+    @cached_property
+    def unrolled_loops(self) -> UnrolledLoops:
+        """Which loops a trace unrolls."""
+        return UnrolledLoops(self)
