@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _MESSAGES = {
     Sort.PRINT: (
-        "`{text}` prints only when {traced}, and a tensor without its value: `tf.print` prints in"
-        " each call (to stderr, unless output_stream says otherwise)"
+        "`{text}` prints only when {traced}{shown}: `tf.print` prints in each call (to stderr,"
+        " unless output_stream says otherwise)"
     ),
     Sort.LOG: "`{text}` logs only when {traced}, and a tensor without its value",
     Sort.HOST_READ: (
@@ -111,7 +111,7 @@ class SideEffectsWhenTracing(Rule):
     reasons = {}
 
     def sites(self, facts: Facts) -> Iterator[Site]:
-        if facts.compiled_functions.eager is not None:
+        if facts.compiled_functions.always_eager:
             return
         told: set[ast.AST] = set()
         for one in facts.compiled_functions.all:
@@ -126,4 +126,5 @@ def _message(facts: Facts, effect: TraceEffect, one: Compiled) -> str:
     text = lines[0] if len(lines) == 1 else f"{lines[0].rstrip()} ..."
     traced = f"`{one.name}` is traced"
     words = _MESSAGES.get(effect.sort) or (_LEAK if effect.leaks else _CHANGE)
-    return words.format(text=text, traced=traced)
+    shown = ", and a tensor without its value" if effect.leaks else ""
+    return words.format(text=text, traced=traced, shown=shown)

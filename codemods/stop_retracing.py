@@ -101,7 +101,7 @@ class StopRetracing(Rule):
     }
 
     def sites(self, facts: Facts) -> Iterator[Site]:
-        if facts.compiled_functions.eager is not None:
+        if facts.compiled_functions.eager:
             return
         for one in facts.compiled_functions.all:
             if "input_signature" in one.settings:

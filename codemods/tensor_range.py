@@ -68,7 +68,7 @@ class TensorRange(Rule):
     reasons = {}
 
     def sites(self, facts: Facts) -> Iterator[Site]:
-        if facts.compiled_functions.eager is not None:
+        if facts.compiled_functions.always_eager:
             return
         told: set[ast.For] = set()
         for one in facts.compiled_functions.all:

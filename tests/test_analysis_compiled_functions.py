@@ -138,5 +138,10 @@ def test_code_of_another_file_is_not_seen() -> None:
 def test_whether_the_file_turns_compiling_off() -> None:
     on = facts("import tensorflow as tf\ntf.config.run_functions_eagerly(True)\n")
     off = facts("import tensorflow as tf\ntf.config.run_functions_eagerly(False)\n")
-    assert on.compiled_functions.eager is not None
-    assert off.compiled_functions.eager is None
+    both = facts(
+        "import tensorflow as tf\n"
+        "tf.config.run_functions_eagerly(True)\ntf.config.run_functions_eagerly(False)\n"
+    )
+    assert on.compiled_functions.always_eager
+    assert both.compiled_functions.eager and not both.compiled_functions.always_eager
+    assert on.compiled_functions.eager and not off.compiled_functions.eager

@@ -70,6 +70,16 @@ test_side_effects_when_tracing = bench(
         """,
     ),
     leaves_alone(
+        "a log of what is no tensor",
+        HEAD
+        + """
+            @tf.function
+            def step(x, rate=0.1):
+                logging.info("building with %s", rate)
+                return model(x)
+        """,
+    ),
+    leaves_alone(
         "tf.print, and ops that change state",
         HEAD
         + """
@@ -210,7 +220,23 @@ test_side_effects_when_tracing = bench(
                 print("loss", loss)
                 return loss
         """,
-        message="`tf.print` prints in each call",
+        message="and a tensor without its value: `tf.print` prints in each call",
+    ),
+    reports(
+        "a print, where the file compiles at times",
+        HEAD
+        + """
+            @tf.function
+            def step(x):
+                print("step")
+                return x
+
+            tf.config.run_functions_eagerly(True)
+            step(1)
+            tf.config.run_functions_eagerly(False)
+            step(1)
+        """,
+        message="prints only when `step` is traced: `tf.print`",
     ),
     reports(
         "a log",

@@ -68,19 +68,26 @@ class CompiledFunctions:
         found = [*self._decorated(), *self._called()]
         return sorted(found, key=lambda one: self._source.span(one.making))
 
+    @property
+    def eager(self) -> bool:
+        """Whether the file makes all of them run as plain Python, at times at least."""
+        return True in self._switches
+
+    @property
+    def always_eager(self) -> bool:
+        """Whether they run as plain Python from first to last."""
+        return self._switches == {True}
+
     @cached_property
-    def eager(self) -> ast.Call | None:
-        """The call, if there is one, that makes all of them run as plain Python."""
+    def _switches(self) -> set[bool]:
+        """What is given to `tf.config.run_functions_eagerly`."""
         names = ("run_functions_eagerly", "experimental_run_functions_eagerly")
+        found = set()
         for call in self._source.all(ast.Call):
-            symbol = self._names.tf(call.func) or ""
-            if symbol.rpartition(".")[2] in names:
-                off = (
-                    call.args and isinstance(call.args[0], ast.Constant) and not call.args[0].value
-                )
-                if not off:
-                    return call
-        return None
+            if (self._names.tf(call.func) or "").rpartition(".")[2] in names:
+                on = call.args[0] if call.args else None
+                found.add(not isinstance(on, ast.Constant) or bool(on.value))
+        return found
 
     def traced(self, code: ast.AST) -> list[Compiled]:
         """Those that a function or lambda is the Python of."""

@@ -62,7 +62,7 @@ class TraceEffect:
     sort: Sort
     node: ast.expr | ast.stmt
     leaks: bool = False
-    """Whether a tensor of the graph gets out of it, which nothing outside can use."""
+    """Whether a tensor of the graph gets out of it, or is shown, which has no value there."""
 
 
 class TracedCode:
@@ -285,10 +285,12 @@ class TracedCode:
         if path is None:
             return self._of_method(call, bodies, one)
         if path == "builtins.print":
-            return None if _tells_of_tracing(call) else TraceEffect(Sort.PRINT, call)
+            if _tells_of_tracing(call):
+                return None
+            return TraceEffect(Sort.PRINT, call, leaks=self._shows_tensor(call, bodies))
         if path.startswith(_LOGGING):
-            telling = any(not isinstance(arg, ast.Constant) for arg in call.args)
-            return TraceEffect(Sort.LOG, call) if telling else None
+            # Else it tells of the trace.
+            return TraceEffect(Sort.LOG, call) if self._shows_tensor(call, bodies) else None
         if path.startswith(_CLOCKS) and path != "time.sleep":
             return TraceEffect(Sort.CLOCK, call)
         if path.startswith(_STREAMS):
@@ -300,6 +302,15 @@ class TracedCode:
         if self._makes_variables(symbol) and not self._is_made_once(self._source.statement(call)):
             return TraceEffect(Sort.VARIABLE, call)
         return None
+
+    def _shows_tensor(self, call: ast.Call, bodies: list[ast.AST]) -> bool:
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        return any(
+            self.is_tensor(part, bodies)
+            for argument in given
+            for part in ast.walk(argument)
+            if isinstance(part, ast.expr)
+        )
 
     def _makes_variables(self, symbol: str) -> bool:
         if symbol == "Variable":
