@@ -481,6 +481,55 @@ test_hoist_tf_function = bench(
         reason="python-value",
     ),
     refuses(
+        "an object that is given, whose attribute changes",
+        """
+            import tensorflow as tf
+
+
+            class State:
+                def __init__(self):
+                    self.scale = 1.0
+
+
+            def forward(state, x):
+                return x * state.scale
+
+
+            def main():
+                state = State()
+                for epoch in range(3):
+                    state.scale = state.scale * 2
+                    compiled = tf.function(forward)
+                    compiled(state, tf.ones([2]))
+        """,
+        reason="python-value",
+        shapes=(),
+    ),
+    refuses(
+        "an attribute of a function, and one of a class",
+        """
+            import tensorflow as tf
+
+
+            def scaled(x):
+                return x * scaled.by
+
+
+            class Settings:
+                rate = 1.0
+
+
+            def main():
+                for epoch in range(3):
+                    one = tf.function(lambda x: scaled(x))
+                    other = tf.function(lambda x: x * Settings.rate)
+                    one(tf.ones([2]))
+                    other(tf.ones([2]))
+        """,
+        reason=("python-value", "call-not-seen"),
+        shapes=(),
+    ),
+    refuses(
         "it is kept as well",
         HEAD
         + """

@@ -202,6 +202,8 @@ class NumberUses:
         if depth > _MAX_DEPTH:
             return Obstacle("needs-python-value", f"what becomes of `{parameter.name}` is not seen")
         for use in self._own.uses(parameter):
+            if self._source.function(use) is not self._source.function(parameter.node):
+                return _needed(use, "is used by a function within, which may run as Python")
             parent = self._source.parent(use)
             keyword = parent if isinstance(parent, ast.keyword) else None
             call = self._source.parent(keyword) if keyword is not None else parent

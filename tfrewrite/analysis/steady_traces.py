@@ -54,6 +54,8 @@ _MAKING_VARIABLES = (
     "keras.metrics.", "keras.applications.", "optimizers.", "Module", "function",
 )  # fmt: skip
 _TENSOR_ATTRIBUTES = frozenset({"shape", "dtype", "ndim", "T"})
+# What they hold is the same whenever it is read.
+_KNOWN_MODULES = frozenset({"tensorflow", "numpy", "math", "builtins"})
 _KERAS_BASES = ("keras.", "Module")
 
 
@@ -110,7 +112,8 @@ class SteadyTraces:
         if unseen and not all(self._is_private(expr, loop) for expr in look.read):
             return Obstacle("callers-not-seen", f"{unseen}, and may change what is traced")
         rest = [node for node in meanwhile if node not in seen]
-        return self._handed_out(look.read) or self._changes(look.read, rest)
+        names = {node.attr for node in seen if isinstance(node, ast.Attribute)}
+        return self._handed_out(look.read) or self._changes(names, rest)
 
     def bodies(self, one: Compiled) -> list[ast.AST]:
         """All code of the file that may run in a trace, that of layers and losses included."""
@@ -173,8 +176,7 @@ class SteadyTraces:
 
     # What may happen between two traces
 
-    def _changes(self, read: list[ast.expr], meanwhile: Sequence[ast.AST]) -> Obstacle | None:
-        attributes = {part.attr for expr in read for part in _chain(expr)}
+    def _changes(self, attributes: set[str], meanwhile: Sequence[ast.AST]) -> Obstacle | None:
         for node in meanwhile:
             found: str = ""
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
@@ -434,20 +436,25 @@ class _Look:
     # Names from outside
 
     def _name(self, name: ast.Name) -> Obstacle | None:
-        if self._all._names.dotted(name) is not None:
+        path = self._all._names.dotted(name)
+        if path is not None and path.partition(".")[0] in _KNOWN_MODULES:
             return None
-        traced = self._all._traced
+        traced, source = self._all._traced, self._all._source
         is_self = self._all._classes.of_self(name) is not None
         if traced.is_local(name, self._bodies) and not is_self:
             return self._parameter(name)
-        if self._all._own.named(name) is not None:
-            entered = self._all._own.named(name)
-            if entered in self._bodies:
+        entered = self._all._own.named(name)
+        if entered is not None:
+            # Else it may be an attribute of the function that is read.
+            called = isinstance(source.parent(name), (ast.Call, ast.keyword))
+            if entered in self._bodies and called:
                 return None
             return Obstacle(
                 "call-not-seen", f"`{name.id}` in line {name.lineno} is not called as it stands"
             )
-        return self._outer(self._whole(name))
+        whole = self._whole(name)
+        parent = source.parent(whole)
+        return self._outer(whole, called=isinstance(parent, ast.Call) and parent.func is whole)
 
     def _parameter(self, name: ast.Name) -> Obstacle | None:
         """A parameter that is used as an object comes from outside, as a name does."""
@@ -463,8 +470,11 @@ class _Look:
         if origins is None:
             message = f"what is given for `{name.id}` (line {name.lineno}) is not known"
             return Obstacle("call-not-seen", message)
+        called = isinstance(parent, ast.Call) and parent.func is name
         for origin in origins:
-            found = self._outer(origin)
+            if self._held_by(origin) is Held.OWN and not called:
+                return _may_change(origin)
+            found = self._outer(origin, called=called)
             if found is not None:
                 return found
         return None
@@ -479,17 +489,18 @@ class _Look:
             expr = parent
         return expr
 
-    def _outer(self, expr: ast.expr) -> Obstacle | None:
+    def _outer(self, expr: ast.expr, *, called: bool) -> Obstacle | None:
         held = self._held_by(expr)
-        if held is Held.CODE:
+        if held is Held.CODE and self._is_method_of_self(expr):
             return None
         shown = ast.unparse(expr)
         line = expr.lineno
-        if held is Held.UNKNOWN:
+        if held in (Held.UNKNOWN, Held.CODE):
             if isinstance(expr, ast.Name) and self._is_untouched(expr):
                 return None
-            message = f"`{shown}` (line {line}) is read when it is traced, and may change"
-            return Obstacle("python-value", message)
+            return _may_change(expr)
+        if held is Held.OWN and not called:
+            return _may_change(expr)
         self.read.append(expr)
         unsure = self._all._hoisting.unsure(expr, self._loop)
         if unsure is not None:
@@ -499,6 +510,11 @@ class _Look:
             message = f"`{shown}` (line {line}) gets several values, and is read when it is traced"
             return Obstacle("python-value", message)
         return None
+
+    def _is_method_of_self(self, expr: ast.expr) -> bool:
+        """`self.loss`, a method: what it does is looked at where it is called."""
+        named = self._all._own.named(expr)
+        return isinstance(expr, ast.Attribute) and named in self._bodies
 
     def _is_untouched(self, name: ast.Name) -> bool:
         bindings = self._all._scopes.bindings(name)
@@ -523,10 +539,11 @@ def _walk(body: ast.AST) -> Iterator[ast.AST]:
         yield from ast.walk(part)
 
 
-def _chain(expr: ast.expr) -> Iterator[ast.Attribute]:
-    while isinstance(expr, ast.Attribute):
-        yield expr
-        expr = expr.value
+def _may_change(expr: ast.expr) -> Obstacle:
+    message = (
+        f"`{ast.unparse(expr)}` (line {expr.lineno}) is read when it is traced, and may change"
+    )
+    return Obstacle("python-value", message)
 
 
 def _is_harmless(symbol: str) -> bool:
