@@ -133,6 +133,41 @@ test_side_effects_when_tracing = bench(
         shapes=(),
     ),
     leaves_alone(
+        "what a helper makes once",
+        """
+            import tensorflow as tf
+
+
+            class Scale(tf.Module):
+                def __init__(self):
+                    self.scale = None
+
+                @tf.function
+                def __call__(self, x):
+                    if self.scale is None:
+                        self.make()
+                    try:
+                        shift = self.shift
+                    except AttributeError:
+                        self.shift = tf.Variable(1.0)
+                    return x * self.scale + self.shift
+
+                def make(self):
+                    self.scale = tf.Variable(1.0)
+        """,
+        shapes=(),
+    ),
+    leaves_alone(
+        "a schedule makes no variables",
+        HEAD
+        + """
+            @tf.function
+            def step(x):
+                rate = tf.keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9)
+                return model(x) * rate(3)
+        """,
+    ),
+    leaves_alone(
         "in eager mode only, and out of the graph",
         HEAD
         + """

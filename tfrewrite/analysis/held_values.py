@@ -108,6 +108,16 @@ class HeldValues:
             found += behind
         return found
 
+    def is_tape(self, name: ast.Name) -> bool:
+        """Whether a name is a tape that a `with` opens."""
+        bindings = self._scopes.bindings(name)
+        return bool(bindings) and all(
+            binding.how is How.WITH
+            and isinstance(binding.value, ast.Call)
+            and self._names.tf(binding.value.func) == "GradientTape"
+            for binding in bindings
+        )
+
     def _of(self, expr: ast.expr, depth: int) -> Held:
         match expr:
             case ast.Constant():

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _RUNNING_EAGERLY = frozenset({"py_function", "numpy_function", "py_func"})
 _BUILDERS = frozenset({"__init__", "build", "__new__"})
-_TENSOR_PROPERTIES = frozenset({"shape", "dtype", "name", "device", "ndim", "graph", "op"})
+_TESTS_FOR_MAKING = frozenset({"built", "_built", "hasattr", "initialized", "_initialized"})
+_MAX_CALLERS = 4
 _PLAIN_NUMPY = frozenset({"float32", "float64", "int32", "int64", "dtype", "bool_", "uint8"})
 _CLOCKS = ("time.", "datetime.")
 _STREAMS = ("random.", "numpy.random.", "uuid.", "secrets.", "os.urandom")
@@ -318,6 +319,7 @@ class TracedCode:
         name = symbol.rpartition(".")[2]
         return (
             symbol.startswith(_MAKING_VARIABLES)
+            and ".schedules." not in symbol
             and name[:1].isupper()
             and (effect_of(symbol, "2") is not None)
         )
@@ -454,14 +456,24 @@ class TracedCode:
         """Whether something is made under a test for whether it is there already."""
         if isinstance(statement, ast.AugAssign):
             return False
-        made = _written(statement)
-        for outer in self._source.ancestors(statement):
+        return self._is_tested(statement, _written(statement) | _TESTS_FOR_MAKING, 0)
+
+    def _is_tested(self, node: ast.AST, names: set[str], depth: int) -> bool:
+        """Whether a test of one of some names, or a handler, stands around, also of the callers."""
+        for outer in self._source.ancestors(node):
+            if isinstance(outer, ast.ExceptHandler):
+                return True
+            if isinstance(outer, ast.If) and names & {_identifier(n) for n in ast.walk(outer.test)}:
+                return True
             if isinstance(outer, _FUNCTIONS):
-                return getattr(outer, "name", "") in _BUILDERS
-            if isinstance(outer, ast.If):
-                asked = {_identifier(node) for node in ast.walk(outer.test)}
-                if asked & (made | {"built", "hasattr", "initialized", "_built"}):
+                if getattr(outer, "name", "") in _BUILDERS:
                     return True
+                if isinstance(outer, ast.Lambda) or self._compiled.traced(outer):
+                    return False
+                calls = self._own.calls(outer) if depth < _MAX_CALLERS else None
+                return bool(calls) and all(
+                    self._is_tested(call, names, depth + 1) for call in calls or ()
+                )
         return False
 
 
