@@ -82,7 +82,7 @@ class HoistTfFunction(Rule):
     either. A function that makes variables (`makes-variables`) may do so at its first trace only,
     and so may one that takes another way by an argument (`python-branch`). A function that is
     handed on, kept, or used before it is made (`used-otherwise`) may be needed as often as it is
-    made.
+    made, and a file may count the traces (`traces-counted`).
 
     ## When it does not help
     Where the loop makes two or three long turns.
@@ -102,6 +102,7 @@ class HoistTfFunction(Rule):
         "python-branch": "Which way it takes depends on an argument, perhaps a Python value.",
         "used-otherwise": "It is more than called later in the same turn.",
         "scope-in-loop": "It is made under a `with` inside the loop.",
+        "traces-counted": "The file looks at how often functions are traced.",
         "shares-its-lines": "Its definition shares its lines with other code.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",
     }
@@ -148,7 +149,13 @@ def _forbidden(facts: Facts, one: Compiled, calls: list[ast.Call] | None) -> Obs
         return Obstacle("dynamic-code", facts.dynamics.obstacle)
     if one.code is None:
         return Obstacle("code-not-seen", f"the code of `{one.name}` is not in this file")
-    if calls is None or not all(_comes_later(facts, one, call) for call in calls):
+    if facts.compiled_functions.counted:
+        return Obstacle("traces-counted", facts.compiled_functions.counted)
+    if (
+        calls is None
+        or not _is_only(facts, one)
+        or not all(_comes_later(facts, one, call) for call in calls)
+    ):
         message = f"`{one.name}` is handed on, kept, or used before it is made"
         return Obstacle("used-otherwise", message)
     for setting in one.settings.values():
@@ -157,6 +164,19 @@ def _forbidden(facts: Facts, one: Compiled, calls: list[ast.Call] | None) -> Obs
                 message = f"`{name.id}` in line {name.lineno} says how it is made, and may change"
                 return Obstacle("python-value", message)
     return _branch(facts, one)
+
+
+def _is_only(facts: Facts, one: Compiled) -> bool:
+    """Whether the name that the function gets stands for nothing else, and is never deleted."""
+    statement = facts.source.statement(_made(one))
+    if one.decorated and isinstance(statement, ast.FunctionDef):
+        name = statement.name
+    elif isinstance(statement, ast.Assign) and statement.value is one.making:
+        name = ast.unparse(statement.targets[0])
+    else:
+        return True
+    owner = facts.scopes.of(statement).owner(name)
+    return owner is not None and len(owner.bindings.get(name, ())) == 1
 
 
 def _comes_later(facts: Facts, one: Compiled, call: ast.Call) -> bool:

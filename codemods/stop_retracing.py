@@ -76,7 +76,7 @@ class StopRetracing(Rule):
     Python values that may change (`python-value`), objects that may (`state-changes`), effects such
     as a print (`python-effect`), variables that it makes (`makes-variables`), and code that is not
     seen (`call-not-seen`, `code-not-seen`). What follows the loop must be in the file
-    (`callers-not-seen`).
+    (`callers-not-seen`), and nothing may count the traces (`traces-counted`).
 
     ## When it does not help
     Where the loop is short, or the same few numbers come again and again: each is traced once.
@@ -96,6 +96,7 @@ class StopRetracing(Rule):
         "state-changes": "An object that it uses may be changed between two calls.",
         "makes-variables": "It makes variables, which a function may do at its first trace only.",
         "callers-not-seen": "What follows the loop is not all in the file, and may change objects.",
+        "traces-counted": "The file looks at how often functions are traced.",
         "no-tensorflow-name": "The file has no name for TensorFlow, such as `tf`.",
         "dynamic-code": "The file changes names, attributes or classes unseen.",
     }
@@ -165,6 +166,8 @@ def _forbidden(facts: Facts, one: Compiled, loops: list[ast.stmt]) -> Obstacle |
         return Obstacle("dynamic-code", facts.dynamics.obstacle)
     if one.code is None:
         return Obstacle("code-not-seen", f"the code of `{one.name}` is not in this file")
+    if facts.compiled_functions.counted:
+        return Obstacle("traces-counted", facts.compiled_functions.counted)
     if facts.names.alias is None:
         return Obstacle("no-tensorflow-name", "the file imports parts of TensorFlow only")
     rest = facts.afterwards.rest(loops[-1])

@@ -561,6 +561,32 @@ test_hoist_tf_function = bench(
         reason="used-otherwise",
     ),
     refuses(
+        "it is deleted in each turn",
+        HEAD
+        + """
+            for epoch in range(10):
+
+                @tf.function
+                def step(x):
+                    return model(x)
+
+                step(tf.ones([1, 1]))
+                del step
+        """,
+        reason="used-otherwise",
+    ),
+    refuses(
+        "traces are counted",
+        HEAD
+        + """
+            for epoch in range(10):
+                step = tf.function(lambda x: model(x))
+                step(tf.ones([1, 1]))
+                print(step.experimental_get_tracing_count())
+        """,
+        reason="traces-counted",
+    ),
+    refuses(
         "how it is made changes",
         HEAD
         + """

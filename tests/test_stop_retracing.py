@@ -184,6 +184,20 @@ test_stop_retracing = bench(
         reason="needs-python-value",
     ),
     refuses(
+        "traces are counted",
+        HEAD
+        + """
+            @tf.function
+            def step(number):
+                return tf.cast(number, tf.float32) * weight
+
+            for number in range(100):
+                step(number)
+            print(step.experimental_get_tracing_count())
+        """,
+        reason="traces-counted",
+    ),
+    refuses(
         "it prints at each trace",
         HEAD
         + """

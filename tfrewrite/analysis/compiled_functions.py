@@ -79,6 +79,14 @@ class CompiledFunctions:
         return self._switches == {True}
 
     @cached_property
+    def counted(self) -> str:
+        """The words for what looks at how often functions are traced, where something does."""
+        for node in self._source.all(ast.Attribute):
+            if "tracing_count" in node.attr or "concrete_signatures" in node.attr:
+                return f"`{node.attr}` in line {node.lineno} tells how often it is traced"
+        return ""
+
+    @cached_property
     def _switches(self) -> set[bool]:
         """What is given to `tf.config.run_functions_eagerly`."""
         names = ("run_functions_eagerly", "experimental_run_functions_eagerly")

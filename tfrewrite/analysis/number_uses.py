@@ -209,7 +209,10 @@ class NumberUses:
             call = self._source.parent(keyword) if keyword is not None else parent
             if isinstance(parent, ast.BinOp):
                 if not self._meets_tensor(parent, use):
-                    return _needed(use, "is computed with in Python, in double precision")
+                    other = parent.right if parent.left is use else parent.left
+                    if self.sort(other) is not None:
+                        return _needed(use, "is computed with in Python, in double precision")
+                    return _needed(use, f"meets `{ast.unparse(other)}`, of a type not known")
                 found.met.append(use)
             elif isinstance(call, ast.Call) and call.func is not use:
                 symbol = self._names.tf(call.func) or ""
