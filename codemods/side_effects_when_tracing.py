@@ -30,7 +30,10 @@ _MESSAGES = {
         "`{text}` raises when {traced}: numpy cannot take a tensor of a graph; use TensorFlow's own"
         " function, or `tf.numpy_function`"
     ),
-    Sort.FORMAT: "formatting `{text}` raises when {traced}: a tensor of a graph has no value yet",
+    Sort.FORMAT: (
+        "`{text}` is formatted as a number, which raises when {traced}: a tensor of a graph has no"
+        " value yet"
+    ),
     Sort.CLOCK: (
         "`{text}` is read only when {traced}, and every later call sees that moment: take the time"
         " around the call, or use `tf.timestamp()`"

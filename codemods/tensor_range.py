@@ -54,8 +54,8 @@ class TensorRange(Rule):
     stream and not from one for each turn.
 
     ## Refuses
-    Nothing. It is silent below 50 copies, where the number of turns is not in the file, and where
-    the body makes no ops.
+    Nothing. It is silent below 50 copies, where the number of turns is not in the file, where the
+    body makes no ops, and where the counter takes layers or functions from a list.
 
     ## When it does not help
     Where a function that is traced once is called many times.

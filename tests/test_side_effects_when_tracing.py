@@ -80,6 +80,31 @@ test_side_effects_when_tracing = bench(
         """,
     ),
     leaves_alone(
+        "a print of shapes, and one that tells of building",
+        HEAD
+        + """
+            @tf.function
+            def step(x):
+                loss = tf.reduce_mean(model(x))
+                print("shape", loss.shape, x.dtype)
+                print("Building the step")
+                return loss
+        """,
+    ),
+    leaves_alone(
+        "a function that is decorated to run as Python",
+        HEAD
+        + """
+            @tf.function
+            def step(x):
+                @tf.py_function(Tout=tf.float32)
+                def shown(y):
+                    return y.numpy()
+
+                return shown(x)
+        """,
+    ),
+    leaves_alone(
         "tf.print, and ops that change state",
         HEAD
         + """
@@ -198,6 +223,17 @@ test_side_effects_when_tracing = bench(
                 x = tf.py_function(shown, [x], tf.float32)
                 x = tf.numpy_function(drawn, [x], tf.float32)
                 return tf.py_function(lambda value: value.numpy(), [x], tf.float32)
+        """,
+    ),
+    leaves_alone(
+        "texts that a tensor can be part of, and numbers that can be formatted",
+        HEAD
+        + """
+            @tf.function
+            def step(x):
+                loss = tf.reduce_mean(model(x))
+                name = f"{loss}" + "%s" % loss + "{}".format(loss) + "%d" % 3 + f"{1.0:.2f}"
+                return loss
         """,
     ),
     leaves_alone(
@@ -346,9 +382,11 @@ test_side_effects_when_tracing = bench(
             def step(x):
                 loss = tf.reduce_mean(model(x))
                 name = f"{loss:.3f}"
+                name = "%.3f" % loss
+                name = "{:.3f}".format(loss)
                 return loss
         """,
-        message="formatting `loss` raises",
+        message="is formatted as a number, which raises",
     ),
     reports(
         "a list outside that gets tensors",

@@ -64,6 +64,20 @@ test_tensor_range = bench(
         """,
     ),
     leaves_alone(
+        "a layer for each turn",
+        """
+            import tensorflow as tf
+
+            layers = [tf.keras.layers.Dense(2) for _ in range(100)]
+
+            @tf.function
+            def step(x):
+                for i in range(100):
+                    x = layers[i](x)
+                return x
+        """,
+    ),
+    leaves_alone(
         "it runs as Python",
         HEAD
         + """

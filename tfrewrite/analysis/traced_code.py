@@ -8,6 +8,7 @@ value fails, since the tensor has none yet.
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -27,11 +28,15 @@ _RUNNING_EAGERLY = frozenset({"py_function", "numpy_function", "py_func"})
 _BUILDERS = frozenset({"__init__", "build", "__new__"})
 _TESTS_FOR_MAKING = frozenset({"built", "_built", "hasattr", "initialized", "_initialized"})
 _MAX_CALLERS = 4
+_STATIC = frozenset({"shape", "dtype", "ndim", "name"})
 _PLAIN_NUMPY = frozenset({"float32", "float64", "int32", "int64", "dtype", "bool_", "uint8"})
 _CLOCKS = ("time.", "datetime.")
 _STREAMS = ("random.", "numpy.random.", "uuid.", "secrets.", "os.urandom")
 _GENERATORS = frozenset({"numpy.random.RandomState", "numpy.random.default_rng", "random.Random"})
 _LOGGING = ("logging.", "absl.logging.", "tensorflow.logging.")
+# `%d` and `%.3f`, but not `%s`; `{:.3f}`, but not `{}`.
+_NUMBER_FORMAT = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[diouxXeEfFgG]")
+_SPEC = re.compile(r"\{\w*:[^{}s]+\}")
 _GROWING = frozenset(
     "append extend insert add update remove discard clear pop popleft appendleft setdefault"
     " sort reverse".split()
@@ -201,6 +206,10 @@ class TracedCode:
         """Whether a function within traced code runs as Python, in each call."""
         if isinstance(function, ast.Lambda):
             return self._hands_to_python(function)
+        for decorator in getattr(function, "decorator_list", ()):
+            maker = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if (self._names.tf(maker) or "").rpartition(".")[2] in _RUNNING_EAGERLY:
+                return True
         name = getattr(function, "name", "")
         uses = [
             node
@@ -274,6 +283,9 @@ class TracedCode:
             case ast.FormattedValue(value=value, format_spec=spec):
                 if spec is not None and self.is_tensor(value, bodies):
                     return TraceEffect(Sort.FORMAT, value)
+            case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod(), right=given):
+                if _NUMBER_FORMAT.search(text) and self._holds_tensor(given, bodies):
+                    return TraceEffect(Sort.FORMAT, node)
         return None
 
     def _change(self, node: ast.stmt, value: ast.expr, bodies: list[ast.AST]) -> TraceEffect | None:
@@ -281,14 +293,19 @@ class TracedCode:
             return None
         return TraceEffect(Sort.CHANGE, node, leaks=self.is_tensor(value, bodies))
 
+    def _holds_tensor(self, given: ast.expr, bodies: list[ast.AST]) -> bool:
+        parts = given.elts if isinstance(given, ast.Tuple) else [given]
+        return any(self.is_tensor(part, bodies) for part in parts)
+
     def _of_call(self, call: ast.Call, bodies: list[ast.AST], one: Compiled) -> TraceEffect | None:
         path = self._names.dotted(call.func)
         if path is None:
             return self._of_method(call, bodies, one)
         if path == "builtins.print":
-            if _tells_of_tracing(call):
+            shown = self._shows_tensor(call, bodies)
+            if _tells_of_tracing(call) or (not shown and _tells_of_shapes(call)):
                 return None
-            return TraceEffect(Sort.PRINT, call, leaks=self._shows_tensor(call, bodies))
+            return TraceEffect(Sort.PRINT, call, leaks=shown)
         if path.startswith(_LOGGING):
             # Else it tells of the trace.
             return TraceEffect(Sort.LOG, call) if self._shows_tensor(call, bodies) else None
@@ -305,13 +322,15 @@ class TracedCode:
         return None
 
     def _shows_tensor(self, call: ast.Call, bodies: list[ast.AST]) -> bool:
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        return any(
-            self.is_tensor(part, bodies)
-            for argument in given
-            for part in ast.walk(argument)
-            if isinstance(part, ast.expr)
-        )
+        stack: list[ast.AST] = [*call.args, *(keyword.value for keyword in call.keywords)]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.Attribute) and node.attr in _STATIC:
+                continue  # which the trace knows
+            if isinstance(node, ast.expr) and self.is_tensor(node, bodies):
+                return True
+            stack += self._source.children(node)
+        return False
 
     def _makes_variables(self, symbol: str) -> bool:
         if symbol == "Variable":
@@ -330,6 +349,10 @@ class TracedCode:
         if not isinstance(call.func, ast.Attribute):
             return None
         receiver, method = call.func.value, call.func.attr
+        if method == "format" and isinstance(receiver, ast.Constant):
+            tensors = any(self.is_tensor(argument, bodies) for argument in call.args)
+            spec = isinstance(receiver.value, str) and _SPEC.search(receiver.value)
+            return TraceEffect(Sort.FORMAT, call) if tensors and spec else None
         if method in ("numpy", "tolist") and not call.args and not call.keywords:
             if method == "numpy" and self._is_symbolic(receiver, bodies):
                 return TraceEffect(Sort.HOST_READ, call)
@@ -512,4 +535,11 @@ def _tells_of_tracing(call: ast.Call) -> bool:
         for part in ast.walk(call)
         if isinstance(part, ast.Constant) and isinstance(part.value, str)
     ]
-    return any(word in text for text in texts for word in ("trac", "python execution", "compil"))
+    return any(
+        word in text for text in texts for word in ("trac", "python execution", "compil", "build")
+    )
+
+
+def _tells_of_shapes(call: ast.Call) -> bool:
+    """Whether a print shows what is known at the trace: shapes and types."""
+    return any(isinstance(part, ast.Attribute) and part.attr in _STATIC for part in ast.walk(call))

@@ -51,7 +51,9 @@ class UnrolledLoops:
         """Each loop over a `range` of known length in what a function's trace runs."""
         for body in self._traced.bodies(one.code) if one.code is not None else ():
             for node in self._traced.nodes(body):
-                if isinstance(node, ast.For) and self._makes_ops(node):
+                if not isinstance(node, ast.For) or self._takes_objects(node):
+                    continue
+                if self._makes_ops(node):
                     copies = self._copies(node)
                     if copies is not None:
                         yield Unrolled(node, copies)
@@ -97,6 +99,18 @@ class UnrolledLoops:
                 if stores and len(stores) == 1 and stores[0].value and not stores[0].augmented:
                     return self._integer(stores[0].value, depth + 1)
         return None
+
+    def _takes_objects(self, loop: ast.For) -> bool:
+        """Whether the counter takes layers or functions from a list, which a tensor cannot."""
+        return any(
+            isinstance(node, ast.Subscript)
+            and isinstance(node.slice, ast.Name)
+            and isinstance(loop.target, ast.Name)
+            and node.slice.id == loop.target.id
+            and isinstance(self._source.parent(node), (ast.Call, ast.Attribute))
+            and getattr(self._source.parent(node), "func", node) is node
+            for node in ast.walk(loop)
+        )
 
     def _makes_ops(self, loop: ast.For) -> bool:
         """Whether the body calls anything that may make ops."""
