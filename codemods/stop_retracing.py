@@ -10,7 +10,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.turns import turns
 from tfrewrite.edits import ReplaceExpression
-from tfrewrite.model import Contract, Refusal, Rewrite, Site
+from tfrewrite.model import Contract, Refusal, Report, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.hoisted import text_of
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.scopes import Binding
 
 _FEW_TURNS = 4
+_RELAXED = "reduce_retracing"
+_RELAXED_BEFORE = "experimental_relax_shapes"
+_FIRST_REDUCING = (2, 9)
 _FIRST_KERAS_3 = (2, 16)
 _CHANGES = (
     "the draws of random ops: their stream began anew at each trace, so that each call drew the"
@@ -55,6 +58,10 @@ class StopRetracing(Rule):
     ```
     Where the number is computed with, the tensor gets the type of what it meets:
     `tf.constant(weight, tf.float32)`.
+
+    A slice whose length changes, as `x[:step]`, is reported and not rewritten: with
+    `reduce_retracing=True` (`experimental_relax_shapes` before 2.9) the function is traced for any
+    length, but its code then sees an unknown shape, and may need it.
 
     ## Contract
     - `exact`: the number is only shown: the step of a summary, or printed by `tf.print`.
@@ -117,6 +124,9 @@ def _site(facts: Facts, one: Compiled, call: ast.Call) -> Iterator[Site]:
     if not loops or turns(loops) <= _FEW_TURNS:
         return
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    growing = next((one for one in given if _changes_length(facts, one, loops)), None)
+    if growing is not None and not one.settings.keys() & {_RELAXED, _RELAXED_BEFORE}:
+        yield _report(facts, one, growing)
     varying = [argument for argument in given if _varies(facts, argument, loops)]
     if not varying:
         return
@@ -125,6 +135,32 @@ def _site(facts: Facts, one: Compiled, call: ast.Call) -> Iterator[Site]:
         yield Refusal(facts.source.span(call), swaps.reason, swaps.message)
         return
     yield _rewrite(facts, one, call, swaps)
+
+
+def _changes_length(facts: Facts, argument: ast.expr, loops: list[ast.stmt]) -> bool:
+    """Whether an argument is a slice that has another length in each turn, as `x[:step]`."""
+    if not isinstance(argument, ast.Subscript):
+        return False
+    index = argument.slice
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    for part in parts:
+        if isinstance(part, ast.Slice):
+            bounds = [bound for bound in (part.lower, part.upper) if bound is not None]
+            varying = [bound for bound in bounds if _varies(facts, bound, loops)]
+            if len(varying) == 1:  # the length of `x[i : i + 32]` stays
+                return True
+    return False
+
+
+def _report(facts: Facts, one: Compiled, argument: ast.expr) -> Report:
+    before = facts.target_tf is not None and facts.target_tf < _FIRST_REDUCING
+    setting = _RELAXED_BEFORE if before else _RELAXED
+    text = facts.source.segment(argument)
+    return Report(
+        facts.source.span(argument),
+        f"`{one.name}` is traced anew for each length of `{text}`: `tf.function({setting}=True)`"
+        " traces it for any length, where its code does not ask for the shape; or pad it",
+    )
 
 
 def _varies(facts: Facts, argument: ast.expr, loops: list[ast.stmt]) -> bool:

@@ -1,6 +1,6 @@
 """TFR203, the traps first."""
 
-from rulebench import Case, bench, leaves_alone, offers, refuses, rewrites
+from rulebench import Case, bench, leaves_alone, offers, refuses, reports, rewrites
 from tfrewrite.codemods.stop_retracing import StopRetracing
 
 HEAD = """
@@ -318,6 +318,55 @@ test_stop_retracing = bench(
         """,
         reason="code-not-seen",
         shapes=(),
+    ),
+    leaves_alone(
+        "slices of one length, and a function for any length",
+        HEAD
+        + """
+            @tf.function
+            def step(x):
+                return x * weight
+
+            @tf.function(reduce_retracing=True)
+            def relaxed(x):
+                return x * weight
+
+            rows = tf.ones([1000, 2])
+            for start in range(100):
+                step(rows[start : start + 32])
+                step(rows[start])
+                step(rows[:10, start])
+                relaxed(rows[:start])
+        """,
+    ),
+    reports(
+        "slices that grow",
+        HEAD
+        + """
+            @tf.function
+            def step(x):
+                return x * weight
+
+            rows = tf.ones([1000, 2])
+            for end in range(100):
+                step(rows[:, : end + 1])
+        """,
+        message="tf.function(reduce_retracing=True)",
+    ),
+    reports(
+        "slices that grow, before 2.9",
+        HEAD
+        + """
+            @tf.function
+            def step(x):
+                return x * weight
+
+            rows = tf.ones([1000, 2])
+            for end in range(100):
+                step(rows[:end])
+        """,
+        message="tf.function(experimental_relax_shapes=True)",
+        target_tf=(2, 8),
     ),
     # What it does
     rewrites(
