@@ -37,6 +37,19 @@ def given(layer, either):
 
 given(dense, rate)
 
+inputs = tf.keras.Input((2,))
+hidden = tf.keras.layers.Dense(3)(inputs)
+hidden = tf.keras.layers.Dense(3, activation="relu")(hidden)
+functional = tf.keras.Model(inputs, hidden)
+block = Block()
+mixed = tf.keras.Model(inputs, block(hidden))
+
+def inner():
+    taken = tf.keras.Sequential([block, dense])
+    plain = tf.keras.Sequential([dense, tf.keras.layers.Dense(1)])
+    acting = tf.keras.layers.Dense(1, activation=block)
+    handing = tf.keras.layers.Dense(1, build)
+
 def foreign():
     model = tf.keras.Sequential([Block()])
     {expression}  # here
@@ -71,6 +84,9 @@ for part in (0.1, 0.2):
         ("net.run", Held.CODE),
         ("plain", Held.CODE),
         ("tf.float32", Held.CODE),
+        ("hidden", Held.LIBRARY),
+        ("functional", Held.LIBRARY),
+        ("mixed", Held.UNKNOWN),
         ("model", Held.UNKNOWN),
         ("build()", Held.UNKNOWN),
     ],
@@ -95,3 +111,47 @@ def test_what_a_parameter_holds_is_what_is_given() -> None:
     assert [ast.unparse(one) for one in found.held_values.origins(expression(found)) or []] == [
         "net"
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [
+        ("taken", Held.UNKNOWN),
+        ("clean", Held.LIBRARY),
+        ("acting", Held.UNKNOWN),
+        ("handing", Held.UNKNOWN),
+    ],
+)
+def test_models_are_looked_into(name: str, held: Held) -> None:
+    found = facts(PROGRAM.replace("plain = ", "clean = ").replace("{expression}", "pass"))
+    (use,) = [
+        statement.value
+        for statement in found.source.all(ast.Assign)
+        if ast.unparse(statement.targets[0]) == name
+    ]
+    assert found.held_values.of(use) is held
+
+
+def test_a_functional_model() -> None:
+    found = facts("""
+        import tensorflow as tf
+
+        inputs = tf.keras.Input((2,))
+        hidden = tf.keras.layers.Dense(3)(inputs)
+        hidden = tf.keras.layers.Dense(3)(hidden)
+        model = tf.keras.Model(inputs=inputs, outputs=[hidden])
+        model  # here
+    """)
+    assert found.held_values.of(expression(found)) is Held.LIBRARY
+
+
+def test_a_model_that_code_of_another_file_is_added_to() -> None:
+    found = facts("""
+        import tensorflow as tf
+        from mylib import Block
+
+        model = tf.keras.Sequential()
+        model.add(Block())
+        model  # here
+    """)
+    assert found.held_values.of(expression(found)) is Held.UNKNOWN

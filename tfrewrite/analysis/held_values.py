@@ -29,6 +29,13 @@ _OTHER_OBJECTS = (
     "summary.create_file_writer", "random.Generator", "random.get_global_gen", "GradientTape",
     "TensorArray", "train.Checkpoint",
 )  # fmt: skip
+_MADE_OF_OTHERS = frozenset(
+    "Sequential Model Lambda Bidirectional TimeDistributed RNN Wrapper Activation".split()
+)
+_RUN_BY_LAYERS = frozenset(
+    "activation function layer cell kernel_regularizer activity_regularizer bias_regularizer"
+    " kernel_constraint bias_constraint recurrent_activation call_fn".split()
+)
 _NUMBERS = frozenset(f"builtins.{name}" for name in "int float bool len str round".split())
 # They put no code of their own into a model.
 _KNOWN_LIBRARIES = sys.stdlib_module_names | {
@@ -204,24 +211,45 @@ class HeldValues:
         if function is not None:
             sorts = {self.of(one, depth + 1) for one in self._own.returned(function)}
             return sorts.pop() if len(sorts) == 1 else Held.UNKNOWN
-        return Held.UNKNOWN
+        # `Dense(3)(inputs)`, of which functional models are made.
+        made = isinstance(call.func, (ast.Call, ast.Name))
+        known = made and self.of(call.func, depth + 1) is Held.LIBRARY
+        return Held.LIBRARY if known else Held.UNKNOWN
 
     def _of_symbol(self, call: ast.Call, symbol: str) -> Held:
         if symbol == "Variable":
             return Held.VARIABLE
         name = symbol.rpartition(".")[2]
         if symbol.startswith(_OF_KERAS) and (name[:1].isupper() or "applications" in symbol):
-            return Held.UNKNOWN if self._holds_foreign_code(call) else Held.LIBRARY
+            return Held.LIBRARY if self._is_made_of_known(call, symbol) else Held.UNKNOWN
         if symbol.startswith(_OTHER_OBJECTS):
             return Held.LIBRARY
         effect = effect_of(symbol, "2")
         tensor = effect is not None and effect.returns_tensor and not effect.calls
         return Held.TENSOR if tensor else Held.UNKNOWN
 
-    def _holds_foreign_code(self, call: ast.Call) -> bool:
-        """Whether code of another file may be built into an object of Keras."""
-        home = self._source.function(call)
-        return any(self._source.function(other) is home for other in self.foreign_calls)
+    def _is_made_of_known(self, call: ast.Call, symbol: str) -> bool:
+        """Whether all that an object of Keras is made of, and may run, is of Keras or this file."""
+        everything = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if any(self._is_foreign(part) for part in everything):
+            return False
+        given = [k.value for k in call.keywords if k.arg in _RUN_BY_LAYERS or k.arg is None]
+        if symbol.rpartition(".")[2] in _MADE_OF_OTHERS:
+            given = [*call.args, *(k.value for k in call.keywords if k.arg != "name")]
+            given += [arg for added in self._classes.calls("add") for arg in added.args]
+        return all(self._is_known_part(part) for part in given)
+
+    def _is_known_part(self, part: ast.expr) -> bool:
+        match part:
+            case ast.Constant() | ast.Lambda():
+                return True
+            case ast.List(elts=parts) | ast.Tuple(elts=parts):
+                return all(self._is_known_part(one) for one in parts)
+            case ast.Dict(values=values):
+                return all(self._is_known_part(one) for one in values)
+            case ast.Starred() | ast.ListComp():
+                return False
+        return self.of(part) is not Held.UNKNOWN and not self._is_foreign(part)
 
     @cached_property
     def foreign_calls(self) -> list[ast.Call]:
