@@ -352,8 +352,8 @@ def test_the_position_in_a_value_is_not_guessed(target: str) -> None:
     found = facts(f"{target} = v\n")
     (binding,) = found.scopes.module.bindings["a"]
     assert binding.how is How.UNPACK
-    # In `(c, a), b` the index is the one in the inner pair, which is not the value's own.
-    assert binding.index in (None, 1)
+    # In `(c, a), b` the place in the inner pair is not one in the value.
+    assert binding.index is None
 
 
 def test_a_starred_target_hides_the_position_of_all_beside_it() -> None:

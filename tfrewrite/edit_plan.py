@@ -150,11 +150,19 @@ def _found(found: dict[Span, Place[NodeT]], span: Span, edit: Edit) -> Place[Nod
 def _keep_comments(plan: Plan, place: Place[cst.CSTNode], *new: cst.CSTNode) -> None:
     """Comments inside what is replaced go above its statement, unless the new code has them."""
     repeated = Counter(comment for node in new for comment in comments_in(node))
-    for comment in comments_in(_without_parentheses(place.node)):
+    comments = comments_in(_without_parentheses(place.node))
+    plan.comments_after[place.line] += _not_repeated(comments, repeated)
+
+
+def _not_repeated(comments: Sequence[str], repeated: Counter[str]) -> list[str]:
+    """The comments that the new code does not have itself."""
+    left = []
+    for comment in comments:
         if repeated[comment]:
             repeated[comment] -= 1
         else:
-            plan.comments_after[place.line].append(comment)
+            left.append(comment)
+    return left
 
 
 def _without_parentheses(node: cst.CSTNode) -> cst.CSTNode:
@@ -200,7 +208,8 @@ def _hand_over(
     plan.on_the_way.update(places.statements[target].ancestors)
     work = plan.statements.get(places.statements[target].node)
     if edit.moved and work is not None and work.inserts:
-        work.inserts[-1] = work.inserts[-1].under(comments)
+        repeated = Counter(one for new in work.inserts[-1].statements for one in comments_in(new))
+        work.inserts[-1] = work.inserts[-1].under(_not_repeated(comments, repeated))
         return
     lists = plan.comments_before if edit.span < target else plan.comments_after
     lists[heir].extend(comments)

@@ -86,7 +86,11 @@ class Snippets:
             return Snippet((), (*module.header, *module.footer))
         first = body[0]
         body[0] = first.with_changes(leading_lines=(*module.header, *first.leading_lines))
-        return Snippet(tuple(body), tuple(module.footer))
+        # A blank line has no indentation, however deep it goes.
+        footer = [
+            line if line.comment else line.with_changes(indent=False) for line in module.footer
+        ]
+        return Snippet(tuple(body), tuple(footer))
 
     def expression(self, text: str, indent: str = "") -> cst.BaseExpression:
         """The expression of a text, whose further lines stand as in a statement at `indent`.

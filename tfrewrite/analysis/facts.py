@@ -16,6 +16,7 @@ from tfrewrite.analysis.captured import Captured
 from tfrewrite.analysis.catching import Catching
 from tfrewrite.analysis.changed_sources import ChangedSources
 from tfrewrite.analysis.classes import Classes
+from tfrewrite.analysis.compiled_functions import CompiledFunctions
 from tfrewrite.analysis.conditions import Conditions
 from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.data_values import DataValues
@@ -28,11 +29,13 @@ from tfrewrite.analysis.fed_tensors import FedTensors
 from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.first_elements import FirstElements
 from tfrewrite.analysis.fixed_fetches import FixedFetches
+from tfrewrite.analysis.float_tensors import FloatTensors
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.graph_readers import GraphReaders
 from tfrewrite.analysis.handlers import Handlers
+from tfrewrite.analysis.held_values import HeldValues
 from tfrewrite.analysis.hoisting import Hoisting
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.keras_calls import KerasCalls
@@ -41,6 +44,7 @@ from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.next_elements import NextElements
+from tfrewrite.analysis.number_uses import NumberUses
 from tfrewrite.analysis.numbers import Numbers
 from tfrewrite.analysis.op_making import OpMaking
 from tfrewrite.analysis.op_names import OpNames
@@ -62,7 +66,10 @@ from tfrewrite.analysis.sessions import Sessions
 from tfrewrite.analysis.settings import Settings
 from tfrewrite.analysis.settled import Settled
 from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.steady_traces import SteadyTraces
+from tfrewrite.analysis.traced_code import TracedCode
 from tfrewrite.analysis.unread import Unread
+from tfrewrite.analysis.unrolled import UnrolledLoops
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 
 
@@ -374,3 +381,38 @@ class Facts:
     def row_order(self) -> RowOrder:
         """Whether models could tell in which order rows come."""
         return RowOrder(self)
+
+    @cached_property
+    def compiled_functions(self) -> CompiledFunctions:
+        """What is a `tf.function`, and who calls it."""
+        return CompiledFunctions(self)
+
+    @cached_property
+    def traced_code(self) -> TracedCode:
+        """What happens when a `tf.function` is traced."""
+        return TracedCode(self)
+
+    @cached_property
+    def held_values(self) -> HeldValues:
+        """What names and attributes hold that traced code reads."""
+        return HeldValues(self)
+
+    @cached_property
+    def steady_traces(self) -> SteadyTraces:
+        """Whether one trace of a `tf.function` is as good as many."""
+        return SteadyTraces(self)
+
+    @cached_property
+    def float_tensors(self) -> FloatTensors:
+        """Which tensors of traced code are float32."""
+        return FloatTensors(self)
+
+    @cached_property
+    def number_uses(self) -> NumberUses:
+        """What traced code does with the numbers that it is given."""
+        return NumberUses(self)
+
+    @cached_property
+    def unrolled_loops(self) -> UnrolledLoops:
+        """Which loops a trace unrolls."""
+        return UnrolledLoops(self)

@@ -66,7 +66,7 @@ class Hoisting:
         return self.place_by(node, unsure)
 
     def place_by(
-        self, node: ast.expr, obstacle_in: Callable[[ast.AST], Obstacle | None]
+        self, node: ast.expr | ast.stmt, obstacle_in: Callable[[ast.AST], Obstacle | None]
     ) -> Place | Obstacle:
         """The same, where the caller says of each loop what speaks against leaving it."""
         best: ast.AST | None = None

@@ -299,7 +299,9 @@ def _bindings_of(node: ast.AST) -> Iterator[Binding]:
             yield Binding(name, How.OTHER, node)
 
 
-def _targets(target: ast.expr, how: How, value: ast.expr, node: ast.AST) -> Iterator[Binding]:
+def _targets(
+    target: ast.expr, how: How, value: ast.expr, node: ast.AST, *, flat: bool = True
+) -> Iterator[Binding]:
     """The bindings of an assignment's target; `index` is given for flat unpacking only."""
     if isinstance(target, ast.Name):
         yield Binding(target.id, how, node, value)
@@ -308,9 +310,9 @@ def _targets(target: ast.expr, how: How, value: ast.expr, node: ast.AST) -> Iter
     if isinstance(target, (ast.Tuple, ast.List)):
         starred = any(isinstance(element, ast.Starred) for element in target.elts)
         for position, element in enumerate(target.elts):
-            if isinstance(element, ast.Name) and not starred:
+            if isinstance(element, ast.Name) and flat and not starred:
                 yield Binding(element.id, nested, node, value, position)
             else:
-                yield from _targets(element, nested, value, node)
+                yield from _targets(element, nested, value, node, flat=False)
     elif isinstance(target, ast.Starred):
-        yield from _targets(target.value, nested, value, node)
+        yield from _targets(target.value, nested, value, node, flat=False)

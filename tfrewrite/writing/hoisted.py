@@ -23,10 +23,10 @@ def hoisted(
     statement = facts.source.statement(built.expr)
     if _moves_whole(facts, built, statement, before):
         name = f"{built.names[0].id} = {text}" if text else ""
-        return _hoisted_statement(facts, statement, before, name)
+        return hoisted_statement(facts, statement, before, name)
     name = facts.names.fresh(title, taken)
     taken.add(name)
-    return _hoisted_value(facts, built.expr, before, name, text)
+    return hoisted_value(facts, built.expr, before, name, text)
 
 
 def made_before(
@@ -56,7 +56,7 @@ def _moves_whole(facts: Facts, built: Built, statement: ast.stmt, place: ast.stm
     """Whether the names that a value is bound to can be bound before the loop instead."""
     if not isinstance(statement, ast.Assign) or statement.value is not built.expr:
         return False
-    if not _is_movable(facts, statement):
+    if not is_movable(facts, statement):
         return False
     if any(_seen_beside(facts, name, statement, place) for name in built.names):
         return False
@@ -81,7 +81,7 @@ def _seen_beside(facts: Facts, name: ast.Name, statement: ast.stmt, place: ast.s
     return False
 
 
-def _hoisted_value(
+def hoisted_value(
     facts: Facts, value: ast.expr, before: ast.stmt, name: str, text: str
 ) -> tuple[Edit, ...]:
     """The value gets a name in front of a loop, and the name stands where it was."""
@@ -91,8 +91,8 @@ def _hoisted_value(
     )
 
 
-def _hoisted_statement(
-    facts: Facts, statement: ast.stmt, before: ast.stmt, text: str
+def hoisted_statement(
+    facts: Facts, statement: ast.stmt, before: ast.stmt, text: str = ""
 ) -> tuple[Edit, ...]:
     """The whole statement goes in front of a loop, with its comments."""
     place = facts.source.span(before)
@@ -102,7 +102,7 @@ def _hoisted_statement(
     )
 
 
-def _is_movable(facts: Facts, statement: ast.Assign) -> bool:
+def is_movable(facts: Facts, statement: ast.Assign) -> bool:
     """Whether a statement stands alone on its lines, which its margin can be taken off."""
     span = facts.source.span(statement)
     if span.line == span.end_line:

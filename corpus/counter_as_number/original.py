@@ -1,0 +1,41 @@
+"""A compiled step that is traced anew in each call: its counter and its weight are numbers."""
+
+import hashlib
+
+import numpy as np
+import tensorflow as tf
+
+tf.keras.utils.set_random_seed(9)
+rng = np.random.RandomState(9)
+inputs = rng.normal(size=(256, 6)).astype(np.float32)
+targets = np.tanh(inputs @ rng.normal(size=(6, 1))).astype(np.float32)
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="tanh"), tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.05)
+loss_of = tf.keras.losses.MeanSquaredError()
+shrunk = tf.Variable(tf.zeros([6]))
+
+
+@tf.function
+def train_step(x, y, step, beta):
+    with tf.GradientTape() as tape:
+        pull = tf.reduce_sum(tf.square(shrunk - 1.0))
+        loss = loss_of(y, model(x * (1.0 + shrunk))) + beta * pull
+    values = [*model.trainable_variables, shrunk]
+    gradients = tape.gradient(loss, values)
+    warm = tf.minimum(1.0, tf.cast(step, tf.float32) / 8.0)
+    optimizer.apply_gradients(zip([warm * one for one in gradients], values))
+    return loss
+
+
+beta = 0.0
+for step in range(24):
+    rows = slice(step % 8 * 32, step % 8 * 32 + 32)
+    loss = train_step(inputs[rows], targets[rows], step, beta)
+    beta = min(0.1, beta + 0.01)
+    print(step, float(loss))
+
+digest = hashlib.sha256()
+for weight in model.get_weights():
+    digest.update(weight.tobytes())
+print(digest.hexdigest())
