@@ -112,6 +112,10 @@ STAY = {
         "noise = tf.random_normal([3])\n(tf.zeros_like(noise), noise)  # here\n",
         "random-beneath",
     ),
+    "draws of which only the shapes are used": (
+        "noise = tf.random_normal([3])\n(tf.shape_n([noise, x]), noise)  # here\n",
+        "random-beneath",
+    ),
     "one result of what is not known": (
         "import models\none, two = models.both()\n(one, two)  # here\n",
         "fetch-not-traced",

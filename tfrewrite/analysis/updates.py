@@ -324,7 +324,7 @@ def _uses_its_inputs(node: Node) -> bool:
     given = [plain(value) for key, value in node.inputs if key in node.effect.callables]
     if any(value.kind not in (Kind.OBJECT, Kind.CONSTANT) for value in given):
         return False  # a function of the script may use its argument or not
-    return node.effect.op != "Const" and not node.symbol.endswith("_like")
+    return node.effect.op != "Const" and not node.symbol.endswith(("_like", "shape_n"))
 
 
 def run_with(update: Update, within: frozenset[Node] = frozenset()) -> frozenset[Node]:
