@@ -116,6 +116,7 @@ class FitInLoop(Rule):
         "message-read": "Something looks at the message of an error, which has another text.",
         "runs-eagerly": "Models run eagerly, op by op, where this was not measured.",
         "steps-per-execution": "The model takes several batches at once.",
+        "other-backend": "Keras may work with another library than TensorFlow.",
         "distributed": "A batch is spread over several devices.",
         "graph-mode": "The file is for TensorFlow 1, where this was not measured.",
         "traced-effects": "Tracing a model of the file has effects, and may be done more often.",

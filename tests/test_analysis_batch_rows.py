@@ -131,3 +131,28 @@ def test_an_exact_number() -> None:
     assert found.batch_rows.of(statement.value) == 3
     assert found.batch_rows.exactly(statement.value) is None
     assert found.batch_rows.exactly(statement.value.body) == 3
+
+
+def test_numbers_that_objects_keep() -> None:
+    def kept(value: str, more: str = "pass") -> int | None:
+        found = facts(
+            f"""\
+            import numpy as np
+            class Agent:
+                def __init__(self):
+                    self.size = {value}
+                    {more}
+
+                def replay(self):
+                    return np.zeros((self.size, 4))  # here
+            """
+        )
+        statement = marked(found, "here")
+        assert isinstance(statement, ast.Return)
+        assert statement.value is not None
+        return found.batch_rows.of(statement.value)
+
+    assert kept("16") == 16
+    assert kept("size") is None
+    assert kept("16", "self.size = 8") is None
+    assert kept("16", "self.size += 8") is None

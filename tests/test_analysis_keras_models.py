@@ -138,6 +138,7 @@ def reason(text: str) -> str:
     [
         ("exec(code)", "dynamic-code"),
         ("from helpers import *", "dynamic-code"),
+        ("import os\nos.environ['KERAS_BACKEND'] = 'jax'", "other-backend"),
         ("model.predict_step = f", "dynamic-code"),
         ("strategy = tf.distribute.TPUStrategy()", "distributed"),
         ("with strategy.scope():\n    pass", "distributed"),
@@ -186,6 +187,7 @@ def test_methods_of_its_own() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "import os\nos.environ['KERAS_BACKEND'] = 'tensorflow'",
         "import requests\ns = requests.Session()",
         "class Net(Model):\n    def call(self, x):\n        return x",
         "class Env(gym.Env):\n    def fit(self):\n        pass",

@@ -45,6 +45,28 @@ def test_what_may_tell(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dropout(0.5)", False),
+        ("layers.LSTM(3, dropout=0.2)", False),
+        ("model.compile(loss=mine)", False),
+        ("keras.Model(i, Dense(3)(i))", False),
+        ("tf.random.set_seed(1)\nkeras.Model(i, o)", False),
+        ("m = keras.Sequential()\nx = tf.reduce_mean(m(x))", False),
+        ("layers.Lambda(f)", True),
+        ("keras.Model(i, i - tf.reduce_mean(i))", True),
+        ("keras.Model(i, keras.backend.mean(i))", True),
+        ("Dropout(0.5)(x, training=True)", True),
+        ("Dropout(0.5)(x, True)", True),
+        ("layers.LSTM(3, stateful=True)", True),
+        ("keras.backend.set_learning_phase(1)", True),
+    ],
+)
+def test_at_inference(text: str, *, expected: bool) -> None:
+    assert (facts(HEAD + text).row_order.at_inference is not None) is expected
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "keras.Sequential([Dense(3), layers.Dense(2, activation='relu')])",

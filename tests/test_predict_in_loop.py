@@ -165,12 +165,29 @@ test_refused = bench(
     refuses("callbacks", in_loop("model.predict(state, callbacks=c)"), reason="other-arguments"),
     refuses("hidden arguments", in_loop("model.predict(*state)"), reason="other-arguments"),
     refuses("x by name", in_loop("model.predict(x=state)"), reason="other-arguments"),
+    refuses("many rows", in_loop("model.predict(np.zeros((257, 4)))"), reason="several-batches"),
     refuses(
-        "more than one batch", in_loop("model.predict(np.zeros((33, 4)))"), reason="several-batches"
+        "more than one batch, and a layer of one's own",
+        in_loop(
+            "model.predict(np.zeros((33, 4)))",
+            f"{MODEL}model.add(keras.layers.Lambda(lambda x: x - x.mean()))\n",
+        ),
+        reason="several-batches",
     ),
     refuses(
-        "more than its own batches",
-        in_loop("model.predict(np.zeros((8, 4)), batch_size=7)"),
+        "more than one batch, and a mean in a model",
+        in_loop(
+            "net.predict(np.zeros((33, 4)))",
+            f"{MODEL}net = keras.Model(i, i - tf.reduce_mean(i))\n",
+        ),
+        reason="several-batches",
+    ),
+    refuses(
+        "more than one batch, and dropout that stays on",
+        in_loop(
+            "model.predict(np.zeros((33, 4)))",
+            f"{MODEL}h = keras.layers.Dropout(0.5)(h, training=True)\n",
+        ),
         reason="several-batches",
     ),
     refuses(
@@ -314,6 +331,18 @@ test_direct = bench(
         "net.predict(tf.expand_dims(state, 0))",
         "net.predict_on_batch(tf.expand_dims(state, 0))",
         MODEL + 'net = keras.models.load_model("net.keras")\n',
+    ),
+    rewrites(
+        "more than one batch",
+        in_loop("model.predict(np.zeros((33, 4)))"),
+        in_loop("model.predict_on_batch(np.zeros((33, 4)))"),
+        contract="rounding",
+    ),
+    rewrites(
+        "more than its own batches",
+        in_loop("model.predict(np.zeros((8, 4)), batch_size=7)"),
+        in_loop("model.predict_on_batch(np.zeros((8, 4)))"),
+        contract="rounding",
     ),
     rewrites(
         "a name in a while loop",

@@ -1,8 +1,7 @@
 """Readings of a sensor, classified one after the other as they come in."""
 
 import numpy as np
-import tensorflow as tf
-from tensorflow.keras import layers, models
+from tensorflow.keras import layers, models, utils
 
 WINDOW = 16
 READINGS = 40
@@ -24,7 +23,7 @@ def as_batch(window):
     return np.expand_dims((window - window.mean()) / 4.0, axis=0)
 
 
-tf.random.set_seed(1)
+utils.set_random_seed(1)
 rng = np.random.RandomState(1)
 model = build_model()
 window = [rng.randn(3) for _ in range(WINDOW)]

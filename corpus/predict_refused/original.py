@@ -1,7 +1,6 @@
 """A generator whose batches are longer than those of predict, and a model with a predict of its own."""
 
 import numpy as np
-import tensorflow as tf
 from tensorflow import keras
 
 BATCH = 48
@@ -23,7 +22,7 @@ class Averaged(keras.Model):
         return (super().predict(x, **options) + shifted) / 2.0
 
 
-tf.random.set_seed(2)
+keras.utils.set_random_seed(2)
 rng = np.random.RandomState(2)
 generator = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(2)])
 averaged = Averaged()

@@ -54,7 +54,7 @@ class Critic:
         return self.values(tf.constant(states, tf.float32)).numpy()
 
 
-tf.random.set_seed(7)
+keras.utils.set_random_seed(7)
 rng = np.random.RandomState(7)
 memory = Memory(400)
 critic = Critic()

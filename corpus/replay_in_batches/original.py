@@ -1,7 +1,6 @@
 """A value function that is fitted to batches of what it remembers."""
 
 import numpy as np
-import tensorflow as tf
 from tensorflow import keras
 
 ROUNDS = 12
@@ -42,7 +41,7 @@ class Critic:
         return self.model.predict(states, verbose=0)
 
 
-tf.random.set_seed(7)
+keras.utils.set_random_seed(7)
 rng = np.random.RandomState(7)
 memory = Memory(400)
 critic = Critic()

@@ -192,9 +192,23 @@ class BatchRows:
             return None
         return self._number(expr, 0)
 
+    def _kept_number(self, expr: ast.Attribute) -> Rows:
+        """A number that an object is given once, as in `self.batch_size = 32`."""
+        classes = self._facts.classes
+        cls = classes.of_self(expr.value) if isinstance(expr.value, ast.Name) else None
+        if cls is None or classes.runs_code(expr) or classes.replaced(cls, expr.attr):
+            return None
+        stores = classes.stores(cls, expr.attr)
+        if not stores or len(stores) > 1 or stores[0].augmented or stores[0].index is not None:
+            return None
+        value = stores[0].value
+        return self._number(value, 0) if isinstance(value, ast.Constant) else None
+
     def _number(self, expr: ast.expr, depth: int) -> Rows:
         if isinstance(expr, ast.Constant) and type(expr.value) is int and expr.value > 0:
             return frozenset({expr.value})
+        if isinstance(expr, ast.Attribute):
+            return self._kept_number(expr)
         if not isinstance(expr, ast.Name) or depth > _MAX_DEPTH:
             return None
         bindings = self._scopes.bindings(expr)

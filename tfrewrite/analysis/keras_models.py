@@ -266,6 +266,7 @@ class KerasModels:
         """What makes the models of this file work in another way than one would think."""
         return (
             self._dynamic()
+            or self._backend()
             or self._worded("distributed", _DISTRIBUTING, "spreads a batch over several devices")
             or self._worded("graph-mode", _GRAPH_MODE, "is of TensorFlow 1's graphs")
             or self._worded("runs-eagerly", _EAGER, "makes models run op by op")
@@ -289,6 +290,17 @@ class KerasModels:
             if not isinstance(attribute.ctx, ast.Load) and attribute.attr in _PATCHED:
                 message = f"line {attribute.lineno} replaces `{ast.unparse(attribute)}`"
                 return Obstacle("dynamic-code", message)
+        return None
+
+    def _backend(self) -> Obstacle | None:
+        """Another library beneath Keras than TensorFlow."""
+        for constant in self._source.all(ast.Constant):
+            if constant.value == "KERAS_BACKEND":
+                statement = self._source.statement(constant)
+                texts = {n.value for n in ast.walk(statement) if isinstance(n, ast.Constant)}
+                if "tensorflow" not in texts:
+                    message = f"line {constant.lineno} may set another library beneath Keras"
+                    return Obstacle("other-backend", message)
         return None
 
     def own_method(self, expr: ast.expr) -> Obstacle | None:

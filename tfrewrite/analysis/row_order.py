@@ -28,6 +28,17 @@ _ROW_BY_ROW = frozenset(
     " Permute ReLU RepeatVector Rescaling Reshape SeparableConv2D SimpleRNN Softmax Subtract"
     " TimeDistributed UpSampling2D ZeroPadding2D".split()
 )
+_SILENT_AT_INFERENCE = frozenset(
+    "ActivityRegularization AlphaDropout Dropout GaussianDropout GaussianNoise SpatialDropout1D"
+    " SpatialDropout2D".split()
+)
+_FUNCTIONAL = re.compile(r"^keras\.(?:\w+\.)*Model$")
+_NO_OPS = (
+    "keras.Input", "keras.Model", "keras.Sequential", "keras.models.", "keras.layers.",
+    "keras.losses.", "keras.optimizers.", "keras.callbacks.", "keras.datasets.", "keras.utils.",
+    "keras.initializers.", "keras.regularizers.", "keras.metrics.", "keras.preprocessing.",
+    "keras.engine.", "random.set_seed", "set_random_seed", "config.", "data.",
+)  # fmt: skip
 _OPTIONS = frozenset({"dropout", "recurrent_dropout", "stateful"})
 _ORDERING = frozenset(
     "reverse roll cumsum cumprod gather gather_nd scan sort argsort top_k shuffle slice split"
@@ -48,17 +59,52 @@ class RowOrder:
     @cached_property
     def obstacle(self) -> Obstacle | None:
         """What may compute something else from the same rows in another order."""
-        found = self._layers() or self._own_classes() or self._calls() or self._losses()
+        found = self._layers(_ROW_BY_ROW) or self._own_classes() or self._calls(_OPTIONS)
+        found = found or self._losses()
         return Obstacle("rows-shuffled", found) if found else None
 
-    def _layers(self) -> str:
+    @cached_property
+    def at_inference(self) -> Obstacle | None:
+        """What may predict something else for a row when other rows are beside it."""
+        found = self._layers(_ROW_BY_ROW | _SILENT_AT_INFERENCE) or self._own_classes()
+        found = found or self._calls(frozenset({"stateful"})) or self._training_throughout()
+        found = found or self._raw_ops()
+        return Obstacle("several-batches", found) if found else None
+
+    def _training_throughout(self) -> str:
+        """A layer that is told to train whatever the model does, as in `dropout(x, True)`."""
+        for call in self._source.all(ast.Call):
+            for keyword in call.keywords:
+                if keyword.arg == "training" and isinstance(keyword.value, ast.Constant):
+                    if keyword.value.value:
+                        return f"line {call.lineno} has a layer train, maybe also when it predicts"
+            inner = call.func
+            if isinstance(inner, ast.Call) and len(call.args) > 1:
+                if _LAYER.search(self._names.tf(inner.func) or ""):
+                    return f"the layer of line {call.lineno} is called with more than its input"
+        for name in ("set_learning_phase", "learning_phase_scope"):
+            for call in self._classes.calls(name):
+                return f"`{name}` in line {call.lineno} changes what predicting does"
+        return ""
+
+    def _raw_ops(self) -> str:
+        """Ops that may be part of a model beside its layers, and take means over a batch."""
+        symbols = {call: self._names.tf(call.func) or "" for call in self._source.all(ast.Call)}
+        if not any(_FUNCTIONAL.search(symbol) for symbol in symbols.values()):
+            return ""
+        for call, symbol in symbols.items():
+            if symbol and not symbol.startswith(_NO_OPS):
+                return f"`{ast.unparse(call.func)}` in line {call.lineno} may be part of a model"
+        return ""
+
+    def _layers(self, allowed: frozenset[str]) -> str:
         nodes: list[ast.Attribute | ast.Name] = [
             *self._source.all(ast.Attribute),
             *self._source.all(ast.Name),
         ]
         for node in nodes:
             layer = _LAYER.search(self._names.tf(node) or "")
-            if layer is not None and layer[1] not in _ROW_BY_ROW:
+            if layer is not None and layer[1] not in allowed:
                 return f"`{layer[1]}` in line {node.lineno} may look at the places of rows"
         return ""
 
@@ -70,7 +116,7 @@ class RowOrder:
                     return f"`{cls.name}` of line {cls.lineno} may look at the order of rows"
         return ""
 
-    def _calls(self) -> str:
+    def _calls(self, options: frozenset[str]) -> str:
         for call in self._source.all(ast.Call):
             symbol = self._names.tf(call.func) or ""
             name = symbol.rpartition(".")[2]
@@ -80,7 +126,7 @@ class RowOrder:
             if name in _ORDERING or method == "add_loss":
                 return f"`{ast.unparse(call.func)}` in line {call.lineno} depends on an order"
             for keyword in call.keywords:
-                if keyword.arg in _OPTIONS:
+                if keyword.arg in options:
                     return f"`{keyword.arg}` in line {call.lineno} depends on the places of rows"
                 if keyword.arg == "activation" and not self._is_named(keyword.value, _ACTIVATIONS):
                     return f"the activation of line {call.lineno} is one of the file's own"
