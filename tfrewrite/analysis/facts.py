@@ -15,10 +15,12 @@ from tfrewrite.analysis.captured import Captured
 from tfrewrite.analysis.catching import Catching
 from tfrewrite.analysis.changed_sources import ChangedSources
 from tfrewrite.analysis.classes import Classes
+from tfrewrite.analysis.compiled_models import CompiledModels
 from tfrewrite.analysis.conditions import Conditions
 from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.data_values import DataValues
 from tfrewrite.analysis.dynamics import Dynamics
+from tfrewrite.analysis.eager_values import EagerValues
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
 from tfrewrite.analysis.feeds import Feeds
@@ -53,6 +55,8 @@ from tfrewrite.analysis.sessions import Sessions
 from tfrewrite.analysis.settings import Settings
 from tfrewrite.analysis.settled import Settled
 from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.step_functions import StepFunctions
+from tfrewrite.analysis.tracing import Tracing
 from tfrewrite.analysis.unread import Unread
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 
@@ -315,6 +319,26 @@ class Facts:
     def batch_code(self) -> BatchCode:
         """What the code that makes a batch does."""
         return BatchCode(self)
+
+    @cached_property
+    def eager_values(self) -> EagerValues:
+        """What names and expressions stand for in eager mode."""
+        return EagerValues(self)
+
+    @cached_property
+    def tracing(self) -> Tracing:
+        """Whether functions may be traced once and replayed."""
+        return Tracing(self)
+
+    @cached_property
+    def compiled_models(self) -> CompiledModels:
+        """The models that Keras trains."""
+        return CompiledModels(self)
+
+    @cached_property
+    def step_functions(self) -> StepFunctions:
+        """The functions that make one step of a training loop."""
+        return StepFunctions(self)
 
     @cached_property
     def placeholders(self) -> Placeholders:
