@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfrewrite.edits import (
+    Decorate,
     Edit,
     EditError,
     InsertBefore,
@@ -190,6 +191,30 @@ def test_insertion_is_above_the_decorators() -> None:
     for span in (Span(4, 0, 5, 8), Span(3, 0, 5, 8)):
         result = edited(text, InsertBefore(span, "n"))
         assert result == "x\n\nn\n@d\ndef f():\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# over\ndef f():\n    pass\n", "# over\n@d(1)\ndef f():\n    pass\n"),
+        ("x\n\n\ndef f(): pass\n", "x\n\n\n@d(1)\ndef f(): pass\n"),
+        ("class A:\n\tdef f(self):\n\t\tpass\n", "class A:\n\t@d(1)\n\tdef f(self):\n\t\tpass\n"),
+        ("def f():\r\n    pass\r\n", "@d(1)\r\ndef f():\r\n    pass\r\n"),
+        ("@e\ndef f():\n    pass\n", "@d(1)\n@e\ndef f():\n    pass\n"),
+    ],
+)
+def test_functions_are_decorated(text: str, expected: str) -> None:
+    (node,) = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef))
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    span = Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+    assert edited(text, Decorate(span, "d(1)")) == expected
+
+
+def test_only_functions_are_decorated() -> None:
+    text = "a = 1\n"
+    with pytest.raises(EditError, match="only a function"):
+        edited(text, Decorate(span_of(text, "a = 1"), "d"))
 
 
 def test_insertions_at_one_place_keep_their_order() -> None:

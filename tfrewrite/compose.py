@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression
+from tfrewrite.edits import Decorate, Edit, InsertBefore, RemoveStatement, ReplaceExpression
 from tfrewrite.model import Rewrite, Span
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def _reach(rewrite: Rewrite) -> Span:
     """From the first to the last place that a rewrite names."""
     spans = [rewrite.span]
     for edit in rewrite.edits:
-        spans.append(_first_character(edit.span) if isinstance(edit, InsertBefore) else edit.span)
+        spans.append(
+            _first_character(edit.span) if isinstance(edit, (InsertBefore, Decorate)) else edit.span
+        )
         if isinstance(edit, RemoveStatement):
             spans.append(_first_character(edit.comments_to))
     line, column = min((span.line, span.column) for span in spans)
@@ -70,7 +72,7 @@ def _first_character(span: Span) -> Span:
 
 def _bound_names(edit: Edit) -> Iterator[str]:
     """The names that the new statements of an edit bind."""
-    if isinstance(edit, (RemoveStatement, ReplaceExpression)):
+    if isinstance(edit, (RemoveStatement, ReplaceExpression, Decorate)):
         return
     try:
         tree = ast.parse(edit.text)

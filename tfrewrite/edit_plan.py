@@ -10,6 +10,7 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from tfrewrite.edits import (
+    Decorate,
     Edit,
     EditError,
     InsertBefore,
@@ -41,6 +42,9 @@ class Plan:
 
     expressions: dict[cst.CSTNode, cst.BaseExpression] = field(default_factory=dict)
     statements: dict[cst.CSTNode, Work] = field(default_factory=lambda: defaultdict(Work))
+    decorators: dict[cst.CSTNode, list[cst.Decorator]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     comments_before: dict[Line, list[str]] = field(default_factory=lambda: defaultdict(list))
     comments_after: dict[Line, list[str]] = field(default_factory=lambda: defaultdict(list))
     on_the_way: set[cst.CSTNode] = field(default_factory=set)
@@ -72,6 +76,10 @@ def _enter(plan: Plan, module: cst.Module, places: Places, snippets: Snippets, e
         expression = _found(places.expressions, edit.span, edit)
         _enter_expression(plan, module, snippets, edit, expression)
         plan.on_the_way.update(expression.ancestors)
+    elif isinstance(edit, Decorate):
+        function = _found(places.statements, edit.span, edit)
+        _enter_decorator(plan, snippets, edit, function)
+        plan.on_the_way.update(function.ancestors)
     else:
         statement = _found(places.statements, edit.span, edit)
         _enter_statement(plan, snippets, edit, statement)
@@ -114,6 +122,18 @@ def _enter_statement(
     else:
         work.replacement = _statements(snippets, edit)
         _keep_comments(plan, place, *work.replacement.statements)
+
+
+def _enter_decorator(
+    plan: Plan, snippets: Snippets, edit: Decorate, place: Place[cst.CSTNode]
+) -> None:
+    if not isinstance(place.node, cst.FunctionDef):
+        raise EditError("only a function can be decorated", edit)
+    try:
+        expression = snippets.expression(edit.text, "")
+    except (cst.ParserSyntaxError, cst.CSTValidationError) as error:
+        raise EditError("the new decorator is not one expression", edit) from error
+    plan.decorators[place.node].append(cst.Decorator(expression))
 
 
 def _indent(module: cst.Module, place: Place[cst.BaseExpression]) -> str:

@@ -60,7 +60,15 @@ class ReplaceStatement:
     text: str
 
 
-Edit = ReplaceExpression | RemoveStatement | InsertBefore | ReplaceStatement
+@dataclass(frozen=True)
+class Decorate:
+    """Puts `@text` above the function at `span`, below its comments and above other decorators."""
+
+    span: Span
+    text: str
+
+
+Edit = ReplaceExpression | RemoveStatement | InsertBefore | ReplaceStatement | Decorate
 
 
 class EditError(Exception):

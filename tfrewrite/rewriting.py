@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite import syntax
 from tfrewrite.compose import Candidate, together
-from tfrewrite.edits import Edit, EditError, InsertBefore, apply_edits
+from tfrewrite.edits import Decorate, Edit, EditError, InsertBefore, apply_edits
 from tfrewrite.exemptions import Exemption, exemptions_in
 from tfrewrite.line_map import LineMap
 from tfrewrite.model import (
@@ -195,7 +195,9 @@ class Rewriting:
         rewrite = candidate.rewrite
         lines = {rewrite.span.line}
         for edit in rewrite.edits:
-            last = edit.span.line if isinstance(edit, InsertBefore) else edit.span.end_line
+            last = (
+                edit.span.line if isinstance(edit, (InsertBefore, Decorate)) else edit.span.end_line
+            )
             lines.update(range(edit.span.line, last + 1))
         touched = tuple(sorted({self._lines.origin(line) for line in lines}))
         return replace(self._finding(candidate.rule, rewrite), touched=touched)

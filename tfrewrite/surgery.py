@@ -67,6 +67,14 @@ class _Surgeon(cst.CSTTransformer):
     ) -> cst.Module:
         return updated_node.with_changes(body=self._body(original_node.body, updated_node.body))
 
+    def leave_FunctionDef(  # noqa: N802
+        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+    ) -> cst.FunctionDef:
+        new = self._plan.decorators.get(original_node)
+        if not new:
+            return updated_node
+        return updated_node.with_changes(decorators=[*new, *updated_node.decorators])
+
     def leave_IndentedBlock(  # noqa: N802
         self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
     ) -> cst.IndentedBlock:

@@ -78,6 +78,15 @@ class Dynamics:
         return self._obstacle(_UNSEEN)
 
     @cached_property
+    def obstacle_in_eager_code(self) -> str:
+        """The same where no graph is built by hand: what is stored in objects is left to others."""
+        changing = self._changing(objects=False)
+        if changing:
+            return f"{changing} may change what anything means"
+        running = self._running_unseen(_UNSEEN)
+        return f"{running} runs code at moments that the text does not show" if running else ""
+
+    @cached_property
     def obstacle_beside_queues(self) -> str:
         """The same, but for the threads of queue runners: they only run ops of the graph."""
         return self._obstacle(_UNSEEN - _QUEUES)
@@ -94,7 +103,7 @@ class Dynamics:
         changing = self._changing() or self._loose_dependencies()
         return f"{changing} may change what anything means" if changing else ""
 
-    def _changing(self) -> str:
+    def _changing(self, *, objects: bool = True) -> str:
         """Code that changes what names and attributes mean."""
         for statement in self._source.all(ast.ImportFrom):
             module = statement.module or ""
@@ -112,7 +121,8 @@ class Dynamics:
             hidden = attribute.attr in _HIDDEN or self._names.dotted(attribute) == "sys.modules"
             if hidden:
                 return f"`{ast.unparse(attribute)}` in line {attribute.lineno}"
-            if not isinstance(attribute.ctx, ast.Load) and self._replaces(attribute):
+            is_set = not isinstance(attribute.ctx, ast.Load)
+            if is_set and self._replaces(attribute, objects=objects):
                 return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces,"
         return ""
 
@@ -177,13 +187,15 @@ class Dynamics:
                 return self._names.dotted(value) is None
         return True
 
-    def _replaces(self, store: ast.Attribute) -> bool:
+    def _replaces(self, store: ast.Attribute, *, objects: bool) -> bool:
         """Whether storing an attribute changes a library, a class, or a TensorFlow object."""
         if store.attr in _RUNNING or self._classes.defined(store.value) is not None:
             return True
         if self._names.resembles_library(store.value):
             return True
         if isinstance(store.value, ast.Name) and self._classes.of_self(store.value) is not None:
+            return False
+        if not objects:
             return False
         value = self._tracer.trace(store.value)
         return value.kind is Kind.OBJECT and value.symbol not in SETTINGS

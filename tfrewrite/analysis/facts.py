@@ -23,6 +23,7 @@ from tfrewrite.analysis.data_values import DataValues
 from tfrewrite.analysis.default_graphs import DefaultGraphs
 from tfrewrite.analysis.dynamics import Dynamics
 from tfrewrite.analysis.eager_runs import EagerRuns
+from tfrewrite.analysis.eager_values import EagerValues
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
 from tfrewrite.analysis.fed_tensors import FedTensors
@@ -67,7 +68,9 @@ from tfrewrite.analysis.settings import Settings
 from tfrewrite.analysis.settled import Settled
 from tfrewrite.analysis.source import Source
 from tfrewrite.analysis.steady_traces import SteadyTraces
+from tfrewrite.analysis.step_functions import StepFunctions
 from tfrewrite.analysis.traced_code import TracedCode
+from tfrewrite.analysis.tracing import Tracing
 from tfrewrite.analysis.unread import Unread
 from tfrewrite.analysis.unrolled import UnrolledLoops
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
@@ -351,6 +354,21 @@ class Facts:
     def batch_code(self) -> BatchCode:
         """What the code that makes a batch does."""
         return BatchCode(self)
+
+    @cached_property
+    def eager_values(self) -> EagerValues:
+        """What names and expressions stand for in eager mode."""
+        return EagerValues(self)
+
+    @cached_property
+    def tracing(self) -> Tracing:
+        """Whether functions may be traced once and replayed."""
+        return Tracing(self)
+
+    @cached_property
+    def step_functions(self) -> StepFunctions:
+        """The functions that make one step of a training loop."""
+        return StepFunctions(self)
 
     @cached_property
     def placeholders(self) -> Placeholders:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.scopes import How
+from tfrewrite.writing.spelling import spelled_at
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
@@ -36,7 +37,7 @@ def autotune(facts: Facts, place: ast.expr) -> str | None:
     symbol = facts.names.tf(spelled[0]) if spelled else None
     if symbol is None:
         symbol = _AUTOTUNE if target is not None and target >= _SINCE_NEW else _OLD_AUTOTUNE
-    return _module_for(facts, place, symbol)
+    return spelled_at(facts, place, symbol)
 
 
 def _own_constant(facts: Facts, place: ast.expr, allowed: list[str]) -> str | None:
@@ -54,24 +55,3 @@ def _own_constant(facts: Facts, place: ast.expr, allowed: list[str]) -> str | No
         if earlier and facts.names.tf(value) in allowed:
             return name
     return None
-
-
-def _module_for(facts: Facts, place: ast.expr, symbol: str) -> str | None:
-    """A symbol spelled by a name of TensorFlow, or of a part of it, that the place can see."""
-    scope = facts.scopes.of(place)
-    alias = facts.names.alias
-    if alias is not None and scope.owner(alias) is facts.scopes.module:
-        return f"{alias}.{symbol}"
-    best: str | None = None
-    for node in sorted(facts.source.all(ast.Name), key=facts.source.span):
-        if not isinstance(node.ctx, ast.Load):
-            continue
-        owner = scope.owner(node.id)
-        if owner is None or owner is not facts.scopes.of(node).owner(node.id):
-            continue
-        if facts.names.is_tf_module(node):
-            return f"{node.id}.{symbol}"
-        part = facts.names.tf(node)
-        if part is not None and symbol.startswith(f"{part}."):
-            best = best or f"{node.id}.{symbol.removeprefix(f'{part}.')}"
-    return best

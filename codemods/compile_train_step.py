@@ -1,0 +1,146 @@
+"""TFR201 compile-train-step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.edits import Decorate
+from tfrewrite.model import Contract, Refusal, Rewrite, Site, Span
+from tfrewrite.rule import Rule
+from tfrewrite.writing.drawn_anew import drawn_anew
+from tfrewrite.writing.spelling import spelled_at
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterator
+
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.trace import Trace
+
+
+class CompileTrainStep(Rule):
+    """Puts `@tf.function` on the function that makes a training step.
+
+    ## Why it is slow
+    In eager mode each op of the step, of its gradient and of the optimizer goes through Python on
+    its own. A function that TensorFlow compiles goes through Python once, when it is traced; from
+    then on a step is one call. Measured on two busy cores with 2.21: 1,360 µs against 220 for a
+    linear regression written by hand, 380 against 94 for a step of a single op, 2,330 against 220
+    with an optimizer of Keras.
+
+    ## Before
+    ```python
+    def train_step(images, labels):
+        with tf.GradientTape() as tape:
+            loss = loss_object(labels, model(images, training=True))
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return loss
+
+    for images, labels in dataset:
+        loss = train_step(images, labels)
+    ```
+
+    ## After
+    ```python
+    @tf.function
+    def train_step(images, labels):
+        ...
+    ```
+    A function or method with a tape, which a loop calls, here or around its callers. The steps of a
+    model that `fit` trains are left alone, since it compiles them; so is what is compiled already,
+    by hand or by its callers.
+
+    ## Contract
+    - `rounding`: the same ops on the same objects in the same order. Compiled, they may be fused.
+    - `resampled`: `tf.random` or `tf.nn.dropout` is called in the step, and a trace draws from a
+      stream of its own, also with an op seed where there are several traces. Layers of Keras that
+      draw keep their stream in a variable from Keras 3 on; before, they draw as those do. So
+      where there are such, only `target-tf` 2.16 or later gives `rounding`. A
+      `tf.random.Generator` and stateless draws are the same everywhere.
+
+    ## Refuses
+    The function is gone through as a trace would, with all that its callers give it, all that it
+    captures, and all functions, models and layers of this file that it calls. What is not known to
+    be the same when it is replayed is refused. The callers must all be here (`callers-not-seen`),
+    and give tensors (`argument-not-known`, `shape-varies`), Python values that do not vary
+    (`argument-varies`: each value would be traced anew, and 1, 1.0 and True share a trace), and
+    always the same model or optimizer (`two-objects`: variables are made in the first trace only).
+    An array of numpy becomes a tensor, so it may only go where that makes no difference: into a
+    model, a loss, `tf.cast` (`numpy-argument`). What is captured must stay as it is
+    (`captured-not-fixed`): names bound once, attributes set in `__init__` only, lists that nobody
+    changes. Nothing may change a model, layer or optimizer in Python (`object-changes`): a trace
+    keeps `trainable`, rates and activations; a learning rate is a variable and may change.
+    In the body nothing may be done in Python that others see (`python-effect`), need the value of
+    a tensor (`reads-on-host`), or depend on one (`tensor-decides`). Variables must be there, or be
+    made by a model or an optimizer at first (`makes-variables`). What works eagerly and fails in a
+    trace is known for some (`fails-when-traced`): a tensor unpacked or given to `tf.constant`,
+    names with two underscores, an op given a type as its name.
+
+    ## When it does not help
+    Where the loop makes few steps: tracing takes as long as some dozens of them. Each shape of the
+    arguments is traced once, so a last batch that is smaller costs one more trace.
+    """
+
+    code = "TFR201"
+    name = "compile-train-step"
+    contracts = (Contract.ROUNDING, Contract.RESAMPLED)
+    triggers = ((b"tensorflow",), (b"GradientTape",))
+    reasons = {
+        "callers-not-seen": "It is not called in this file, or may be called from elsewhere.",
+        "argument-not-known": "It is not known that what a caller gives is made of tensors.",
+        "argument-varies": "A caller gives Python values that vary, and each would be traced.",
+        "numpy-argument": "An array is computed with, whose type a tensor does not share.",
+        "shape-varies": "The shape of an argument may differ in each call.",
+        "two-objects": "It may be given another model or optimizer in another call.",
+        "captured-not-fixed": "It uses something from outside that may change or is not known.",
+        "object-changes": "A model, layer or optimizer is changed in Python in the meantime.",
+        "model-not-seen": "What a model or class does when it is called is not in this file.",
+        "python-effect": "It does something in Python that would only be done when it is traced.",
+        "reads-on-host": "It needs the value of a tensor in Python.",
+        "tensor-decides": "A tensor decides what is done next.",
+        "makes-variables": "It makes variables, which only the first trace may.",
+        "fails-when-traced": "It does what works in eager mode and fails in a trace.",
+        "unknown-call": "What it calls is not known to do the same in a trace.",
+        "not-followed": "It is written in a way that is not followed.",
+        "unrolls": "A trace would write out each turn of a long loop.",
+        "returns-python": "It returns what a trace turns into something else.",
+        "saved-with-object": "It would be saved as a part of its object.",
+        "exception-seen": "Somebody catches its exceptions, and sees how far it came.",
+        "made-in-loop": "It is defined anew in each turn of a loop, and would be traced anew.",
+        "not-eager": "The file is not run as TensorFlow 2 runs it.",
+        "dynamic-code": "The file changes names, attributes or classes unseen.",
+        "tensorflow-not-named": "TensorFlow has no name where the function stands.",
+    }
+
+    def sites(self, facts: Facts) -> Iterator[Site]:
+        for step in facts.step_functions.all():
+            found = facts.step_functions.replayed(step)
+            span = _header(facts, step.function)
+            if isinstance(found, Obstacle):
+                yield Refusal(span, found.reason, found.message)
+                continue
+            name = spelled_at(facts, step.function, "function")
+            if name is None:
+                message = "the function cannot name TensorFlow where it stands"
+                yield Refusal(span, "tensorflow-not-named", message)
+                continue
+            yield _rewrite(facts, step.function, found, name)
+
+
+def _header(facts: Facts, function: ast.FunctionDef) -> Span:
+    span = facts.source.span(function)
+    return Span(span.line, span.column, span.line, len(facts.source.line(span.line)))
+
+
+def _rewrite(facts: Facts, function: ast.FunctionDef, trace: Trace, name: str) -> Rewrite:
+    changes = drawn_anew(facts, trace)
+    return Rewrite(
+        _header(facts, function),
+        f"compile `{function.name}`, which a loop calls for each step",
+        "each call does the same to the same objects, and nothing in Python besides",
+        Contract.RESAMPLED if changes else Contract.ROUNDING,
+        (Decorate(facts.source.span(function), name),),
+        changes=changes,
+    )

@@ -1,0 +1,897 @@
+"""TFR201: functions that are compiled, and those that must not be."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rulebench import Case, bench, leaves_alone, offers, refuses, rewrites
+from tfrewrite.codemods.compile_train_step import CompileTrainStep
+
+START = """\
+import random
+import time
+
+import numpy as np
+import tensorflow as tf
+
+xs = np.random.normal(size=(64, 6)).astype(np.float32)
+ys = np.random.normal(size=(64, 1)).astype(np.float32)
+data = tf.data.Dataset.from_tensor_slices((xs, ys)).batch(16).prefetch(tf.data.AUTOTUNE)
+model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.05)
+loss_object = tf.keras.losses.MeanSquaredError()
+"""
+STEP = """\
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = loss_object(y, model(x, training=True))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    return loss
+"""
+LOOP = """\
+for epoch in range(3):
+    for x, y in data:
+        loss = step(x, y)
+    print(epoch, float(loss))
+"""
+# A step of a class, on a variable of its own.
+CLASS = """\
+class Trainer:
+    def __init__(self, rate):
+        self.weights = tf.Variable(tf.ones([6]))
+        self.rate = rate
+
+    def step(self, x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(x * self.weights))
+        self.weights.assign_sub(self.rate * tape.gradient(loss, self.weights))
+        return loss
+
+trainer = Trainer(0.1)
+"""
+OTHER_LOOP = """\
+for x, y in data:
+    loss = trainer.step(x, y)
+"""
+NET = """\
+class Net(tf.keras.Model):
+    def __init__(self):
+        super(Net, self).__init__()
+        self.hidden = tf.keras.layers.Dense(4)
+        self.blocks = []
+        for _ in range(2):
+            self.blocks.append(tf.keras.layers.Dense(4))
+        self.scale = 2.0
+
+    def call(self, x, training=False):
+        x = self.hidden(x)
+        for block in self.blocks:
+            x = block(x)
+        return x * self.scale
+
+net = Net()
+"""
+
+
+def script(*parts: str) -> str:
+    return START + "".join(textwrap.dedent(part).lstrip("\n") for part in parts)
+
+
+def with_loss(expression: str, *, sig: str = "x, y") -> str:
+    plain = "loss_object(y, model(x, training=True))"
+    return STEP.replace(plain, expression).replace("(x, y):", f"({sig}):")
+
+
+def with_more(*lines: str) -> str:
+    """The step with more lines before its end."""
+    more = "".join(f"    {line}\n" for line in lines)
+    return STEP.replace("    return loss\n", more + "    return loss\n")
+
+
+def giving(expression: str) -> str:
+    return STEP.replace("return loss", f"return {expression}")
+
+
+def no(name: str, reason: str, *parts: str, shapes: tuple[str, ...] = ("function",)) -> Case:
+    return refuses(name, script(*parts), reason=reason, shapes=shapes)
+
+
+def yes(
+    name: str,
+    *parts: str,
+    target_tf: tuple[int, ...] | None = None,
+    shapes: tuple[str, ...] = ("function",),
+) -> Case:
+    before = script(*parts)
+    lines = []
+    for line in before.splitlines(keepends=True):
+        if line.lstrip().startswith("def step("):
+            lines.append(line[: len(line) - len(line.lstrip())] + "@tf.function\n")
+        lines.append(line)
+    return rewrites(
+        name, before, "".join(lines), contract="rounding", target_tf=target_tf, shapes=shapes
+    )
+
+
+FROM_OUTSIDE = (
+    no(
+        "a counter",
+        "captured-not-fixed",
+        "n = 0\n",
+        with_loss("loss_object(y, model(x)) * n"),
+        """
+        for x, y in data:
+            n += 1
+            loss = step(x, y)
+        """,
+    ),
+    no(
+        "a value for each epoch",
+        "captured-not-fixed",
+        with_loss("loss_object(y, model(x)) * w"),
+        """
+        for epoch in range(3):
+            w = 1.0 + epoch
+            for x, y in data:
+                loss = step(x, y)
+        """,
+    ),
+    no(
+        "bound by a function that is called again",
+        "captured-not-fixed",
+        """
+        def setup(k):
+            global scale
+            scale = 2.0 * k
+        setup(1)
+        """,
+        with_loss("loss_object(y, model(x)) * scale"),
+        LOOP,
+        shapes=(),
+    ),
+    no(
+        "a list that is changed",
+        "captured-not-fixed",
+        "rates = [0.1]\n",
+        with_loss("loss_object(y, model(x)) * rates[0]"),
+        """
+        for x, y in data:
+            rates[0] *= 0.5
+            loss = step(x, y)
+        """,
+    ),
+    no(
+        "a list that is changed by another name",
+        "captured-not-fixed",
+        """
+        rates = [0.1]
+        others = rates
+        """,
+        with_loss("loss_object(y, model(x)) * rates[0]"),
+        """
+        for x, y in data:
+            others[0] *= 0.5
+            loss = step(x, y)
+        """,
+    ),
+    no(
+        "a list in a tuple",
+        "captured-not-fixed",
+        """
+        inner = [0.1]
+        pair = (inner, 2)
+        """,
+        with_loss("loss_object(y, model(x)) * pair[0][0]"),
+        """
+        for x, y in data:
+            inner[0] *= 0.5
+            loss = step(x, y)
+        """,
+    ),
+    no(
+        "a list in a dict",
+        "captured-not-fixed",
+        'rates = {"x": [0.1]}\n',
+        with_loss('loss_object(y, model(x)) * rates["x"][0]'),
+        """
+        for x, y in data:
+            rates["x"][0] *= 0.5
+            loss = step(x, y)
+        """,
+    ),
+    no(
+        "a value of another module",
+        "captured-not-fixed",
+        "import config\n",
+        with_loss("loss_object(y, model(x)) * config.scale"),
+        LOOP,
+    ),
+    no(
+        "a rate of another module",
+        "captured-not-fixed",
+        "import config\noptimizer_2 = tf.keras.optimizers.SGD(config.rate)\n",
+        STEP.replace("optimizer.", "optimizer_2."),
+        LOOP,
+    ),
+    no(
+        "an array that is changed",
+        "captured-not-fixed",
+        "mask = np.ones((6,), np.float32)\n",
+        with_loss("loss_object(y, model(x * mask))"),
+        """
+        for x, y in data:
+            mask[0] += 1
+            loss = step(x, y)
+        """,
+    ),
+    no(
+        "an attribute of something",
+        "captured-not-fixed",
+        """
+        class Options:
+            pass
+        options = Options()
+        options.k = 1.0
+        """,
+        with_loss("loss_object(y, model(x)) * options.k"),
+        """
+        for x, y in data:
+            loss = step(x, y)
+            options.k += 1
+        """,
+    ),
+    no(
+        "an attribute of the object",
+        "captured-not-fixed",
+        CLASS.replace(
+            "    def step",
+            """\
+    def decay(self):
+        self.rate *= 0.5
+
+    def step""",
+        ),
+        """
+        for x, y in data:
+            loss = trainer.step(x, y)
+            trainer.decay()
+        """,
+    ),
+    no(
+        "an object that is made anew",
+        "captured-not-fixed",
+        CLASS,
+        """
+        for x, y in data:
+            loss = trainer.step(x, y)
+            trainer.__init__(0.5)
+        """,
+    ),
+    no(
+        "a model that becomes another",
+        "captured-not-fixed",
+        STEP,
+        LOOP,
+        """
+        model = tf.keras.models.clone_model(model)
+        """,
+        LOOP,
+    ),
+    no(
+        "a rate that is called for",
+        "python-effect",
+        """
+        rate = [0.1]
+        optimizer_2 = tf.keras.optimizers.SGD(learning_rate=lambda: rate.pop())
+        """,
+        STEP.replace("optimizer.", "optimizer_2."),
+        LOOP,
+    ),
+    no(
+        "a function that is defined again",
+        "captured-not-fixed",
+        """
+        def helper(v):
+            return v * 2
+        """,
+        with_loss("helper(loss_object(y, model(x)))"),
+        LOOP,
+        """
+        def helper(v):
+            return v * 3
+        """,
+        LOOP,
+    ),
+    no(
+        "something changes attributes unseen",
+        "dynamic-code",
+        STEP,
+        LOOP,
+        'setattr(model, "trainable", False)\n',
+        LOOP,
+    ),
+)
+OBJECTS = (
+    no(
+        "layers are frozen in between",
+        "object-changes",
+        STEP,
+        """
+        for epoch in range(3):
+            model.layers[0].trainable = epoch % 2 == 0
+            for x, y in data:
+                loss = step(x, y)
+        """,
+    ),
+    no(
+        "a momentum is changed",
+        "object-changes",
+        STEP,
+        """
+        for epoch in range(3):
+            optimizer.momentum = 0.1 * epoch
+            for x, y in data:
+                loss = step(x, y)
+        """,
+    ),
+    no(
+        "a rate becomes a schedule",
+        "object-changes",
+        STEP,
+        LOOP,
+        """
+        optimizer.learning_rate = tf.keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.9)
+        """,
+        LOOP,
+    ),
+    no(
+        "a layer is added",
+        "object-changes",
+        STEP,
+        LOOP,
+        "model.add(tf.keras.layers.Dense(1))\n",
+        LOOP,
+    ),
+    no(
+        "two models",
+        "two-objects",
+        """
+        other = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        """,
+        STEP.replace("(x, y)", "(model, x, y)"),
+        """
+        for x, y in data:
+            loss = step(model, x, y)
+            loss = step(other, x, y)
+        """,
+    ),
+    no(
+        "a model for each fold",
+        "two-objects",
+        STEP.replace("(x, y)", "(model, x, y)"),
+        """
+        for fold in range(3):
+            net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            for x, y in data:
+                loss = step(net, x, y)
+        """,
+    ),
+    no(
+        "a model for each call of the caller",
+        "two-objects",
+        STEP.replace("(x, y)", "(m, x, y)"),
+        """
+        def train():
+            net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            for x, y in data:
+                loss = step(net, x, y)
+        train()
+        train()
+        """,
+    ),
+    no(
+        "a model counts its calls",
+        "python-effect",
+        NET.replace("        x = self.h", "        self.scale += 1\n        x = self.h"),
+        STEP.replace("model", "net"),
+        LOOP,
+    ),
+    no(
+        "a layer prints",
+        "python-effect",
+        """
+        class Twice(tf.keras.layers.Layer):
+            def call(self, x):
+                print("called")
+                return x * 2
+        net = tf.keras.Sequential([Twice(), tf.keras.layers.Dense(1)])
+        """,
+        STEP.replace("model", "net"),
+        LOOP,
+    ),
+    no(
+        "a lambda of a model draws with numpy",
+        "python-effect",
+        """
+        net = tf.keras.Sequential([tf.keras.layers.Lambda(lambda t: t * np.random.rand())])
+        """,
+        STEP.replace("model", "net"),
+        LOOP,
+    ),
+    no(
+        "a part of a functional model looks outside",
+        "captured-not-fixed",
+        """
+        k = [1.0]
+        inputs = tf.keras.Input((6,))
+        h = tf.keras.layers.Lambda(lambda t: t * k[0])(inputs)
+        net = tf.keras.Model(inputs, tf.keras.layers.Dense(1)(h))
+        """,
+        STEP.replace("model", "net"),
+        """
+        for x, y in data:
+            k[0] += 1
+            loss = step(x, y)
+        """,
+    ),
+    no(
+        "a model from elsewhere",
+        "captured-not-fixed",
+        """
+        from nets import build
+        net = build()
+        """,
+        STEP.replace("model", "net"),
+        LOOP,
+    ),
+    no(
+        "a model under a condition",
+        "not-followed",
+        """
+        def step(x, y, which):
+            with tf.GradientTape() as tape:
+                if which:
+                    loss = tf.reduce_mean(model(x))
+                else:
+                    loss = tf.reduce_mean(tf.square(model(x)))
+            return tape.gradient(loss, model.trainable_variables)
+        for x, y in data:
+            step(x, y, True)
+            step(x, y, False)
+        """,
+    ),
+    no(
+        "the variables of a model that has none yet",
+        "not-followed",
+        """
+        def step(x, y):
+            variables = model.trainable_variables
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(model(x))
+            return tape.gradient(loss, variables)
+        for x, y in data:
+            step(x, y)
+        """,
+    ),
+    no(
+        "an object that is equal to others",
+        "not-followed",
+        CLASS.replace(
+            "    def step", "    def __eq__(self, other):\n        return True\n\n    def step"
+        ),
+        OTHER_LOOP,
+    ),
+    no(
+        "a subclass does something else",
+        "callers-not-seen",
+        CLASS,
+        """
+        class Other(Trainer):
+            pass
+        """,
+        OTHER_LOOP,
+    ),
+    no(
+        "saved with its object",
+        "saved-with-object",
+        CLASS.replace("Trainer:", "Trainer(tf.Module):"),
+        OTHER_LOOP,
+        'tf.saved_model.save(trainer, "exported")\n',
+    ),
+)
+BODIES = (
+    no("prints", "python-effect", with_more('print("step")'), LOOP),
+    no(
+        "keeps a history",
+        "python-effect",
+        "history = []\n",
+        with_more("history.append(loss)"),
+        LOOP,
+    ),
+    no(
+        "counts",
+        "python-effect",
+        "n = 0\n",
+        STEP.replace("    with", "    global n\n    n += 1\n    with"),
+        LOOP,
+        shapes=(),
+    ),
+    no("looks at the clock", "python-effect", with_more("now = time.time()"), LOOP),
+    no(
+        "draws with Python",
+        "python-effect",
+        with_loss("loss_object(y, model(x)) * random.random()"),
+        LOOP,
+    ),
+    no("prints by TensorFlow", "python-effect", with_more("tf.print(loss)"), LOOP),
+    no(
+        "a helper keeps a history",
+        "python-effect",
+        """
+        seen = []
+        def helper(v):
+            seen.append(1)
+            return v
+        """,
+        with_loss("helper(loss_object(y, model(x)))"),
+        LOOP,
+    ),
+    no("asks for the value", "reads-on-host", with_more("value = loss.numpy()"), LOOP),
+    no("a float of a tensor", "reads-on-host", with_more("value = float(loss)"), LOOP),
+    no("a text of a tensor", "reads-on-host", with_more('value = "%s" % loss'), LOOP),
+    no("numpy on a tensor", "reads-on-host", with_more("value = np.mean(loss)"), LOOP),
+    no(
+        "a condition on a tensor",
+        "tensor-decides",
+        with_more("if loss > 1.0:", "    loss = loss * 2"),
+        LOOP,
+    ),
+    no("an assert on a tensor", "tensor-decides", with_more("assert loss > -1"), LOOP),
+    no(
+        "a loop over a tensor",
+        "tensor-decides",
+        with_more("for row in x:", "    loss = loss + row[0]"),
+        LOOP,
+    ),
+    no("a while", "tensor-decides", with_more("while loss > 1.0:", "    loss = loss / 2"), LOOP),
+    no("makes a variable", "makes-variables", with_more("v = tf.Variable(loss)"), LOOP),
+    no(
+        "a type given as a name",
+        "fails-when-traced",
+        with_more("v = tf.sqrt(loss, tf.float32)"),
+        LOOP,
+    ),
+    no(
+        "a constant of a tensor",
+        "fails-when-traced",
+        with_more("v = tf.constant([loss, loss])"),
+        LOOP,
+    ),
+    no(
+        "a shape that depends on data",
+        "fails-when-traced",
+        with_more("part = tf.boolean_mask(x, x[:, 0] > 0)", "loss = loss / part.shape[0]"),
+        LOOP,
+    ),
+    no(
+        "a batch is unpacked",
+        "fails-when-traced",
+        STEP.replace("(x, y)", "(batch)").replace("    with", "    x, y = batch\n    with"),
+        """
+        for batch in data:
+            loss = step(batch)
+        """,
+    ),
+    no(
+        "a private name",
+        "fails-when-traced",
+        CLASS.replace("self.weights", "self.__weights"),
+        OTHER_LOOP,
+    ),
+    no(
+        "catches",
+        "not-followed",
+        with_more("try:", "    loss = loss + 1", "except ValueError:", "    pass"),
+        LOOP,
+    ),
+    no(
+        "asks how it is run",
+        "unknown-call",
+        with_more("if tf.executing_eagerly():", "    loss = loss * 2"),
+        LOOP,
+    ),
+    no(
+        "asks what a tensor is",
+        "unknown-call",
+        with_more('if hasattr(loss, "numpy"):', "    loss = loss * 2"),
+        LOOP,
+    ),
+    no("a long loop", "unrolls", with_more("for i in range(1000):", "    loss = loss + 0.1"), LOOP),
+    no("returns a number", "returns-python", giving("3"), LOOP),
+    no(
+        "returns the variables",
+        "returns-python",
+        giving("model.trainable_variables"),
+        """
+        for x, y in data:
+            variables = step(x, y)
+        variables[0].assign(variables[0] * 0)
+        """,
+    ),
+    no(
+        "returns what is gone through once",
+        "returns-python",
+        giving("zip(gradients, model.trainable_variables)"),
+        LOOP,
+    ),
+)
+CALLERS = (
+    no(
+        "a step number",
+        "argument-varies",
+        with_loss("loss_object(y, model(x)) / (i + 1)", sig="x, y, i"),
+        """
+        for i, (x, y) in enumerate(data):
+            loss = step(x, y, i)
+        """,
+    ),
+    no(
+        "1 and 1.0",
+        "argument-varies",
+        with_loss("loss_object(y, model(x)) * k", sig="x, y, k"),
+        """
+        for x, y in data:
+            loss = step(x, y, 1)
+            loss = step(x, y, 1.0)
+        """,
+    ),
+    no(
+        "an array in a product",
+        "numpy-argument",
+        with_loss("loss_object(y, model(x * 2.0))"),
+        """
+        for i in range(0, 64, 16):
+            loss = step(xs[i:i + 16], ys[i:i + 16])
+        """,
+    ),
+    no(
+        "batches of any length",
+        "argument-not-known",
+        STEP,
+        """
+        texts = tf.data.Dataset.from_generator(make, tf.float32).padded_batch(4)
+        for x in texts:
+            loss = step(x, x)
+        """,
+    ),
+    no(
+        "what is collected in a list",
+        "argument-not-known",
+        STEP,
+        """
+        for episode in range(9):
+            states = []
+            states.append(xs[episode])
+            loss = step(tf.convert_to_tensor(states), tf.convert_to_tensor(states))
+        """,
+    ),
+    no(
+        "somebody catches",
+        "exception-seen",
+        STEP,
+        """
+        for x, y in data:
+            try:
+                loss = step(x, y)
+            except Exception:
+                continue
+        """,
+    ),
+    no("called by nobody", "callers-not-seen", STEP),
+    no("handed on", "callers-not-seen", STEP, "train(step)\n"),
+    refuses(
+        "defined in the loop",
+        START
+        + "for epoch in range(3):\n"
+        + textwrap.indent(STEP + "for x, y in data:\n    step(x, y)\n", "    "),
+        reason="made-in-loop",
+    ),
+    no(
+        "traces are switched off",
+        "not-eager",
+        "tf.config.run_functions_eagerly(True)\n",
+        STEP,
+        LOOP,
+    ),
+    no("several devices", "not-eager", "strategy = tf.distribute.MirroredStrategy()\n", STEP, LOOP),
+    leaves_alone("compiled by hand", script(STEP, "fast = tf.function(step)\n", LOOP)),
+    leaves_alone("compiled already", script("@tf.function\n", STEP, LOOP)),
+    leaves_alone(
+        "a compiled caller",
+        script(
+            STEP,
+            """
+        @tf.function
+        def epoch(batches):
+            for x, y in batches:
+                step(x, y)
+        for _ in range(3):
+            epoch(data)
+        """,
+        ),
+    ),
+    leaves_alone("called once", script(STEP, "loss = step(xs, ys)\n")),
+    leaves_alone(
+        "for fit",
+        script("""
+        class Net(tf.keras.Model):
+            def train_step(self, data):
+                x, y = data
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(self(x))
+                self.optimizer.minimize(loss, self.trainable_variables, tape=tape)
+                return {"loss": loss}
+        net = Net()
+        for _ in range(3):
+            net.fit(data)
+        """),
+    ),
+    leaves_alone(
+        "the tape in a loop of its own",
+        script("""
+        def train(batches):
+            for x, y in batches:
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(model(x))
+                g = tape.gradient(loss, model.trainable_variables)
+        for _ in range(3):
+            train(data)
+        """),
+    ),
+)
+DRAWING = (
+    offers(
+        "dropout by TensorFlow",
+        script(with_loss("loss_object(y, model(tf.nn.dropout(x, 0.5)))"), LOOP),
+        contract="resampled",
+        changes="stream",
+    ),
+    offers(
+        "noise",
+        script(with_loss("loss_object(y, model(x + tf.random.normal(tf.shape(x))))"), LOOP),
+        contract="resampled",
+        changes="stream",
+    ),
+    offers(
+        "a layer that draws, in any version",
+        script(
+            """
+        net = tf.keras.Sequential([tf.keras.layers.Dropout(0.5), tf.keras.layers.Dense(1)])
+        """,
+            STEP.replace("model", "net"),
+            LOOP,
+        ),
+        contract="resampled",
+        changes="Keras 3",
+    ),
+    yes(
+        "a layer that draws, in Keras 3",
+        """
+        net = tf.keras.Sequential([tf.keras.layers.Dropout(0.5), tf.keras.layers.Dense(1)])
+        """,
+        STEP.replace("model", "net"),
+        LOOP,
+        target_tf=(2, 21),
+    ),
+    yes(
+        "a generator",
+        "noise = tf.random.Generator.from_seed(3)\n",
+        with_loss("loss_object(y, model(x + noise.normal([16, 6])))"),
+        LOOP,
+    ),
+)
+COMPILED = (
+    yes("the plain form", STEP, LOOP, shapes=("function", "method", "main", "crlf", "tabs")),
+    yes("a method", CLASS, OTHER_LOOP, shapes=("function", "main", "crlf", "tabs")),
+    yes(
+        "two objects of a class",
+        CLASS,
+        "other = Trainer(0.2)\n",
+        """
+        for x, y in data:
+            loss = trainer.step(x, y)
+            loss = other.step(x, y)
+        """,
+    ),
+    yes("a model of the file", NET, STEP.replace("model", "net"), LOOP),
+    yes("a comment above stays above", "# One step.\n", STEP, LOOP),
+    yes(
+        "a learning rate that falls",
+        STEP,
+        """
+        for epoch in range(3):
+            optimizer.learning_rate = 0.05 * 0.5 ** epoch
+            for x, y in data:
+                loss = step(x, y)
+        """,
+    ),
+    yes("frozen before", STEP, "model.layers[0].trainable = False\n", LOOP),
+    yes(
+        "clipped gradients",
+        STEP.replace(
+            "    optimizer",
+            "    gradients, norm = tf.clip_by_global_norm(gradients, 1.0)\n    optimizer",
+        ),
+        LOOP,
+    ),
+    yes("metrics", "mean = tf.keras.metrics.Mean()\n", with_more("mean.update_state(loss)"), LOOP),
+    yes(
+        "helpers",
+        """
+        def error(a, b):
+            return tf.reduce_mean(tf.square(a - b))
+        """,
+        with_loss("error(y, model(x))"),
+        LOOP,
+    ),
+    yes(
+        "a flag",
+        with_loss("loss_object(y, model(x, training=training))", sig="x, y, training"),
+        """
+        for x, y in data:
+            loss = step(x, y, True)
+        """,
+    ),
+    yes(
+        "model and optimizer as arguments",
+        STEP.replace("(x, y)", "(model, optimizer, x, y)"),
+        """
+        for x, y in data:
+            loss = step(model, optimizer, x, y)
+        """,
+    ),
+    yes(
+        "arrays for a model",
+        STEP,
+        """
+        for i in range(0, 64, 16):
+            loss = step(xs[i:i + 16], ys[i:i + 16])
+        """,
+    ),
+    yes(
+        "called through another function",
+        STEP,
+        """
+        def run(batches):
+            for x, y in batches:
+                step(x, y)
+        run(data)
+        """,
+    ),
+    yes("a loop of plain turns", with_more("for i in range(3):", "    loss = loss + 0.1"), LOOP),
+    yes(
+        "several tapes",
+        """
+        judge = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        optimizer_2 = tf.keras.optimizers.Adam(1e-3)
+        def step(x, y):
+            with tf.GradientTape() as first, tf.GradientTape() as second:
+                made = model(x)
+                good, bad = judge(y), judge(made)
+                loss = loss_object(tf.ones_like(bad), bad)
+                loss_2 = loss_object(tf.ones_like(good), good)
+            g = first.gradient(loss, model.trainable_variables)
+            g_2 = second.gradient(loss_2, judge.trainable_variables)
+            optimizer.apply_gradients(zip(g, model.trainable_variables))
+            optimizer_2.apply_gradients(zip(g_2, judge.trainable_variables))
+            return {"made": loss, "judged": loss_2}
+        for x, y in data:
+            losses = step(x, y)
+        """,
+    ),
+)
+
+test_compile_train_step = bench(
+    CompileTrainStep, *FROM_OUTSIDE, *OBJECTS, *BODIES, *CALLERS, *DRAWING, *COMPILED
+)

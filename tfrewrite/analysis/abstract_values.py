@@ -1,0 +1,210 @@
+"""What is known of a value in eager TensorFlow 2 code, as far as tracing a function asks for it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Anything; `why` says in words what is not known."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Bottom:
+    """No value at all: what a name adds that is bound to something made of itself."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor."""
+
+    static: bool = True
+    """Whether its shape is known when it is traced, where those of the arguments are."""
+    nest: bool = False
+    """It may also be a structure of tensors: an element of a dataset."""
+    array: bool = False
+    """It is a numpy array in eager mode, and a tensor only where it is handed to a trace."""
+    size: bool = False
+    """It holds sizes, which are constants in a trace where the shape is known."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A Python value that cannot be changed in place: a number, a text, None, a type, a shape."""
+
+    literal: ast.Constant | None = None
+    varies: bool = False
+    """Whether it may be another one the next time that it is evaluated."""
+    tensors: bool = False
+    """Whether it may be a tensor instead: a sum that began with a number."""
+
+
+@dataclass(frozen=True)
+class Array:
+    """A numpy array, or a part of one."""
+
+    steady: bool = True
+    """Whether it has the same shape each time, but perhaps for the last batch."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """A list, tuple or dict that nobody changes any more."""
+
+    items: tuple[Value, ...] | None
+    each: Value
+    own: bool = False
+    """Whether it was made by the function that is looked at, which may still change it."""
+    lazy: bool = False
+    """Whether it gives its items once: what `zip` or a generator expression makes."""
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object of TensorFlow or Keras; `symbol` is its class."""
+
+    kind: str
+    symbol: str
+    made: frozenset[ast.AST] = frozenset()
+    """The calls that may have made it."""
+    code: frozenset[ast.AST] = frozenset()
+    """Functions and classes of the file that run when it is called."""
+    draws: bool = False
+    """Whether calling it may draw random numbers."""
+    built: bool = False
+    """Whether it surely has its variables from the start."""
+
+
+@dataclass(frozen=True)
+class Own:
+    """An object of a class of the file."""
+
+    cls: ast.ClassDef
+    made: frozenset[ast.AST] = frozenset()
+
+
+@dataclass(frozen=True)
+class Code:
+    """A function of the file, with the object that it is a method of."""
+
+    node: ast.FunctionDef | ast.Lambda
+    owner: Own | None = None
+
+
+@dataclass(frozen=True)
+class Library:
+    """A function or class of a library, by its dotted path."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A tf.data pipeline."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What an update gives: not the same in eager mode as in a trace."""
+
+    words: str
+
+
+Value = (
+    Unknown
+    | Bottom
+    | Tensor
+    | Number
+    | Array
+    | Group
+    | Thing
+    | Own
+    | Code
+    | Library
+    | Dataset
+    | Done
+)
+
+
+def join(a: Value, b: Value) -> Value:
+    """What is known of something that is one of two."""
+    if isinstance(a, Bottom) or a == b:
+        return b
+    if isinstance(b, Bottom):
+        return a
+    match a, b:
+        case Unknown(), _:
+            return a
+        case _, Unknown():
+            return b
+        case Tensor(), Tensor():
+            return Tensor(
+                a.static and b.static, a.nest or b.nest, a.array or b.array, a.size and b.size
+            )
+        case Number(), Number():
+            same = a.literal is not None and b.literal is not None and _same(a.literal, b.literal)
+            return Number(a.literal if same else None, a.varies or b.varies, a.tensors or b.tensors)
+        case (Number(), Tensor()) | (Tensor(), Number()):
+            return Number(None, varies=False, tensors=True)
+        case Array(), Array():
+            return Array(a.steady and b.steady)
+        case Group(), Group():
+            items = None
+            if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+                items = tuple(map(join, a.items, b.items))
+            return Group(items, join(a.each, b.each), a.own and b.own, a.lazy or b.lazy)
+        case Thing(), Thing() if a.kind == b.kind:
+            return Thing(
+                a.kind,
+                a.symbol if a.symbol == b.symbol else "",
+                a.made | b.made,
+                a.code | b.code,
+                a.draws or b.draws,
+                a.built and b.built,
+            )
+        case Own(), Own() if a.cls is b.cls:
+            return Own(a.cls, a.made | b.made)
+    return Unknown("it is not always of the same kind")
+
+
+def joined(*values: Value) -> Value:
+    found: Value = Bottom()
+    for value in values:
+        found = join(found, value)
+    return found
+
+
+def group(*items: Value, own: bool = False) -> Group:
+    return Group(items, joined(*items), own)
+
+
+def is_nested(value: Group) -> bool:
+    """Whether there are lists or dicts in a list or dict."""
+    return any(isinstance(one, Group) for one in (value.each, *(value.items or ())))
+
+
+def made_by(value: Value, call: ast.AST) -> Value:
+    """The same, as what a call gives: each call of a function makes objects of its own."""
+    match value:
+        case Thing() | Own():
+            return replace(value, made=frozenset({call})) if value.made else value
+        case Group(items=items, each=each):
+            known = None if items is None else tuple(made_by(item, call) for item in items)
+            return Group(known, made_by(each, call))
+    return value
+
+
+def parts(value: Value) -> list[Value]:
+    """A value and all that is known to be in it."""
+    if not isinstance(value, Group):
+        return [value]
+    inner = [value.each] if value.items is None else [*value.items]
+    return [part for one in inner for part in parts(one)]
+
+
+def _same(a: ast.Constant, b: ast.Constant) -> bool:
+    return type(a.value) is type(b.value) and bool(a.value == b.value)

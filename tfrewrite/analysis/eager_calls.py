@@ -1,0 +1,300 @@
+"""What calls give in a TensorFlow 2 script, outside of any trace."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis import keras_things
+from tfrewrite.analysis.abstract_values import (
+    Array,
+    Bottom,
+    Code,
+    Dataset,
+    Group,
+    Library,
+    Number,
+    Own,
+    Tensor,
+    Thing,
+    Unknown,
+    Value,
+    joined,
+    made_by,
+    parts,
+)
+from tfrewrite.analysis.effects import effect_of
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_path
+from tfrewrite.analysis.stages import Lost, stages
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.eager_values import EagerValues
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.scopes import Scopes
+
+_NUMBERS = frozenset(
+    f"builtins.{name}" for name in "int float str bool len max min abs round sum".split()
+)
+_STEADY = frozenset(
+    f"numpy.{name}" for name in "zeros ones full eye arange linspace zeros_like ones_like".split()
+)
+_UNSTEADY_STAGES = frozenset(
+    "padded_batch ragged_batch sparse_batch bucket_by_sequence_length group_by_window window"
+    " dense_to_ragged_batch from_generator unbatch flat_map interleave".split()
+)
+_ARRAY_METHODS = frozenset("astype reshape copy flatten ravel transpose".split())
+_STREAMS = frozenset({"numpy.random.RandomState", "numpy.random.default_rng"})
+_INDIFFERENT_ARGUMENTS = frozenset(
+    "units filters kernel_size strides padding name dtype input_shape input_dim rate axis"
+    " input_length output_dim output_sizes pool_size shape size target_shape seed trainable"
+    " use_bias momentum epsilon num_classes return_sequences return_state training n dims".split()
+)
+
+
+class EagerCalls:
+    """Answers what a call gives, as far as the file shows it."""
+
+    def __init__(self, facts: Facts, values: EagerValues) -> None:
+        self._facts = facts
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._own = facts.own_calls
+        self._classes = facts.classes
+        self._values = values
+
+    def call(self, call: ast.Call) -> Value:
+        pipeline = self._pipeline(call)
+        if pipeline is not None:
+            return pipeline
+        path = self._names.dotted(call.func)
+        symbol = self._names.tf(call.func)
+        if symbol is not None:
+            return self._of_tensorflow(call, symbol)
+        if path is not None:
+            return self._of_python(call, path)
+        cls = self._classes.defined(call.func)
+        if cls is not None:
+            return Own(cls, frozenset({call}))
+        function = self._own.function(call)
+        if function is not None:
+            compiled = bool(function.decorator_list) and self._own.is_plain(function)
+            returned = (self._own.given_back if compiled else self._own.returned)(function)
+            if not returned:
+                return Unknown(f"what `{function.name}` gives in line {call.lineno} is not known")
+            found = joined(*(self._values.value(one) for one in returned))
+            return _from_trace(found) if compiled else made_by(found, call)
+        if isinstance(call.func, ast.Attribute):
+            return self._of_method(call, call.func)
+        return self._called(call, self._values.value(call.func))
+
+    def _pipeline(self, call: ast.Call) -> Value | None:
+        found = self._facts.pipelines.value(call)
+        if found is None:
+            return None
+        for stage in stages(found):
+            if isinstance(stage, Lost):
+                return Unknown(stage.why)
+            if stage.name in _UNSTEADY_STAGES:
+                message = f"elements may differ in shape, by `{stage.name}`"
+                return Unknown(f"{message} in line {stage.making.lineno}")
+        return Dataset()
+
+    def _of_tensorflow(self, call: ast.Call, symbol: str) -> Value:
+        if symbol.startswith("keras.datasets."):
+            return Group(None, Group(None, Array()))
+        if symbol in keras_things.INPUTS:
+            return Thing("symbolic", symbol)
+        kind = keras_things.kind_of(symbol)
+        if kind is not None:
+            return self._thing(call, symbol, kind)
+        effect = effect_of(symbol, "2")
+        if effect is None or effect.host or effect.calls or not effect.returns_tensor:
+            return Unknown(f"what `tf.{symbol}` gives in line {call.lineno} is not followed")
+        values = [self._values.value(one) for one in _arguments(call)]
+        symbolic = [v for one in values for v in parts(one) if _is_symbolic(v)]
+        if symbolic:
+            if effect.random or effect.writes:
+                return Unknown(f"`tf.{symbol}` is part of a model in line {call.lineno}")
+            return joined(*symbolic)
+        steady = (
+            self._values.runs_once(call)
+            or symbol not in ("convert_to_tensor", "constant", "stack", "concat")
+            or all(not isinstance(value, (Unknown, Group)) for value in values[:1])
+        )
+        return Tensor() if steady else Unknown(
+            f"the shape of what line {call.lineno} makes may differ from call to call"
+        )  # fmt: skip
+
+    def _thing(self, call: ast.Call, symbol: str, kind: str) -> Value:
+        if kind in ("setting", "variable"):
+            return Thing(kind, symbol, frozenset({call}))
+        options = [keyword.arg or "" for keyword in call.keywords]
+        draws = keras_things.draws(symbol, options)
+        code: set[ast.AST] = set()
+        effect = effect_of(symbol, "2")
+        names = effect.parameters if effect is not None else ()
+        pairs: list[tuple[str, ast.expr]] = [
+            (names[index] if index < len(names) else "", argument)
+            for index, argument in enumerate(call.args)
+        ]
+        pairs += [(keyword.arg or "", keyword.value) for keyword in call.keywords]
+        for name, argument in pairs:
+            if name == "inputs" and symbol in keras_things.MODELS:
+                continue
+            for part in parts(self._values.value(argument)):
+                match part:
+                    case Unknown():
+                        if name not in _INDIFFERENT_ARGUMENTS or kind == "optimizer":
+                            return Unknown(f"{part.why}, and `tf.{symbol}` is made of it")
+                    case Code(node=node):
+                        code.add(node)
+                    case Own(cls=cls):
+                        code.add(cls)
+                    case Thing():
+                        code |= part.code
+                        draws = draws or part.draws
+        made = frozenset({call})
+        built = symbol in keras_things.MODELS or symbol.startswith("keras.applications.")
+        built = built or "input_shape" in options or "input_dim" in options
+        if symbol in keras_things.SEQUENTIAL and call.args:
+            first = self._values.value(call.args[0])
+            layers = first.items if isinstance(first, Group) else None
+            built = bool(layers) and _is_built(layers)
+        thing = Thing(kind, symbol, made, frozenset(code), draws, built)
+        return self._with_added(thing) if symbol in keras_things.SEQUENTIAL else thing
+
+    def _with_added(self, model: Thing) -> Value:
+        """A model to which the file adds layers; whichever model of the file it adds them to."""
+        code, draws = set(model.code), model.draws
+        for call in self._classes.calls("add"):
+            if self._names.dotted(call.func) is not None or not call.args:
+                continue
+            receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if receiver is not None and _is_set(self._scopes, receiver):
+                continue
+            for part in parts(self._values.value(call.args[0])):
+                match part:
+                    case Unknown():
+                        return Unknown(f"{part.why}, and it is added to a model")
+                    case Thing(kind="optimizer" | "variable" | "metric" | "loss"):
+                        continue
+                    case Thing():
+                        code |= part.code
+                        draws = draws or part.draws
+                    case Own(cls=cls):
+                        code.add(cls)
+                    case Code(node=node):
+                        code.add(node)
+        return replace(model, code=frozenset(code), draws=draws)
+
+    def _of_python(self, call: ast.Call, path: str) -> Value:
+        values = [self._values.value(one) for one in _arguments(call)]
+        if path in _NUMBERS:
+            simple = all(isinstance(v, (Number, Array, Group, Tensor, Bottom)) for v in values)
+            return Number(None, varies=True) if simple else Unknown(f"`{path}` of something")
+        if path in ("builtins.iter", "builtins.next") and values:
+            if isinstance(values[0], Dataset):
+                return Tensor(nest=True) if path == "builtins.next" else Dataset()
+        if path == "builtins.list" and values and isinstance(values[0], Group):
+            return values[0]
+        if path in _STREAMS:
+            return Library(path)
+        if path.startswith("numpy.random."):
+            return Array(steady="choice" not in path)
+        if path in _STEADY:
+            return Array()
+        if path.startswith("numpy.") and effect_of_path(path) is CallEffect.PURE:
+            return Array(steady=bool(values) and isinstance(values[0], Array) and values[0].steady)
+        return Unknown(f"what `{path.removeprefix('builtins.')}` gives in line {call.lineno}")
+
+    def _of_method(self, call: ast.Call, func: ast.Attribute) -> Value:
+        owner = self._values.value(func.value)
+        match owner:
+            case Array() if func.attr in _ARRAY_METHODS:
+                return owner
+            case Library(path=path) if path in _STREAMS:
+                return Array(steady=func.attr != "choice")
+            case Tensor() if func.attr == "numpy":
+                return Array()
+            case Thing(kind="model") if func.attr == "get_layer":
+                return replace(owner, kind="layer")
+            case Thing(kind="model") if func.attr == "predict":
+                return Array()
+            case Thing(kind="variable") if func.attr in ("assign", "assign_add", "assign_sub"):
+                return owner
+            case Own():
+                member = self._values.of_attribute(owner, func.attr)
+                if isinstance(member, Code) and isinstance(member.node, ast.FunctionDef):
+                    returned = self._own.returned(member.node)
+                    if returned:
+                        return made_by(joined(*(self._values.value(one) for one in returned)), call)
+                return self._called(call, member)
+            case Thing(kind="variable") if func.attr in ("value", "read_value"):
+                return Tensor()
+        if isinstance(owner, Unknown):
+            return owner
+        return self._called(call, self._values.of_attribute(owner, func.attr))
+
+    def _called(self, call: ast.Call, function: Value) -> Value:
+        match function:
+            case Thing(kind="model" | "layer") | Own():
+                values = [p for one in _arguments(call) for p in parts(self._values.value(one))]
+                symbolic = [value for value in values if _is_symbolic(value)]
+                if not symbolic:
+                    unknown = [value for value in values if isinstance(value, (Unknown, Bottom))]
+                    return unknown[0] if unknown else Tensor()
+                merged = joined(*symbolic)
+                assert isinstance(merged, Thing)
+                if isinstance(function, Own):
+                    return replace(merged, code=merged.code | {function.cls})
+                draws = merged.draws or function.draws
+                return replace(merged, code=merged.code | function.code, draws=draws)
+            case Library(path="keras.add_weight"):
+                return Thing("variable", "Variable")
+            case Unknown() | Bottom():
+                return function
+        return Unknown(f"what `{ast.unparse(call.func)}` gives in line {call.lineno} is not known")
+
+
+def _is_built(layers: tuple[Value, ...] | None) -> bool:
+    """Whether a model made of some layers knows the shape of its input."""
+    first = layers[0] if layers else None
+    return isinstance(first, Thing) and (first.built or first.kind == "symbolic")
+
+
+def _is_symbolic(value: Value) -> bool:
+    return isinstance(value, Thing) and value.kind == "symbolic"
+
+
+def _from_trace(value: Value) -> Value:
+    """What a compiled function gives for a value: tensors."""
+    match value:
+        case Number(literal=ast.Constant(value=None)):
+            return value
+        case Number() | Array() | Thing(kind="variable"):
+            return Tensor()
+        case Group(items=items, each=each):
+            known = None if items is None else tuple(_from_trace(item) for item in items)
+            return Group(known, _from_trace(each))
+    return value
+
+
+def _arguments(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _is_set(scopes: Scopes, receiver: ast.expr) -> bool:
+    """Whether a name is that of a set, to which something else than a layer is added."""
+    if not isinstance(receiver, ast.Name):
+        return False
+    values = [binding.value for binding in scopes.bindings(receiver)]
+    return bool(values) and all(
+        isinstance(value, ast.Set)
+        or (
+            isinstance(value, ast.Call)
+            and ast.unparse(value.func) in ("set", "collections.Counter")
+        )
+        for value in values
+    )

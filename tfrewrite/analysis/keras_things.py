@@ -1,0 +1,97 @@
+"""What the classes of Keras and TensorFlow make that training code is written with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.effects import effect_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_LAYER = ("keras.layers.",)
+_OPTIMIZERS = ("keras.optimizers.", "optimizers.")
+_SCHEDULES = ("keras.optimizers.schedules.", "optimizers.schedules.")
+_LOSSES = ("keras.losses.", "losses.")
+_METRICS = ("keras.metrics.", "metrics.")
+_SETTINGS = (
+    "keras.initializers.", "initializers.", "keras.regularizers.", "keras.constraints.",
+    "random_normal_initializer", "random_uniform_initializer", "zeros_initializer",
+    "ones_initializer", "constant_initializer",
+)  # fmt: skip
+MODELS = frozenset({"keras.Model", "keras.models.Model"})
+SEQUENTIAL = frozenset({"keras.Sequential", "keras.models.Sequential"})
+INPUTS = frozenset({"keras.Input", "keras.layers.Input", "keras.layers.InputLayer"})
+# They hold another layer, and do what that does.
+WRAPPERS = frozenset({"keras.layers.Bidirectional", "keras.layers.TimeDistributed"})
+_DRAWING = ("Dropout", "Noise", "Random")
+# Their methods `apply_gradients` and `apply` were not traced, or keep a state in Python.
+_OTHER_OPTIMIZERS = frozenset("LossScaleOptimizer MultiOptimizer Optimizer OptimizerMap".split())
+# Their stream is a variable, and the same in a trace.
+GENERATORS = frozenset(
+    f"random.{name}"
+    for name in "Generator.from_seed Generator.from_non_deterministic_state Generator".split()
+)
+# A base class of Keras or TensorFlow, and the method that calling such an object runs.
+BASES = {
+    "keras.Model": "call",
+    "keras.models.Model": "call",
+    "keras.layers.Layer": "call",
+    "keras.Layer": "call",
+    "keras.losses.Loss": "call",
+    "keras.optimizers.schedules.LearningRateSchedule": "__call__",
+    "optimizers.schedules.LearningRateSchedule": "__call__",
+    "Module": "__call__",
+}
+# Keyword arguments that are functions, or hold some.
+CALLABLE_ARGUMENTS = (
+    "activation", "initializer", "regularizer", "constraint", "function", "cell", "layer", "fn",
+)  # fmt: skip
+
+
+def kind_of(symbol: str) -> str | None:
+    """What kind of object calling a symbol makes; None where it is none that is known."""
+    name = symbol.rpartition(".")[2]
+    if symbol == "Variable":
+        return "variable"
+    if symbol in GENERATORS:
+        return "generator"
+    if symbol in MODELS | SEQUENTIAL or symbol.startswith("keras.applications."):
+        return "model" if name[:1].isupper() else None
+    if symbol == "train.Checkpoint" or symbol.startswith("summary.create_file_writer"):
+        return None
+    if symbol.startswith(_SETTINGS):
+        return "setting"
+    if not name[:1].isupper():
+        return None
+    if symbol.startswith(_SCHEDULES):
+        return "schedule"
+    if symbol.startswith(_OPTIMIZERS):
+        return None if name in _OTHER_OPTIMIZERS else "optimizer"
+    if symbol.startswith(_LAYER):
+        return "layer" if symbol in WRAPPERS or _is_known_layer(symbol) else None
+    for prefixes, kind in ((_LOSSES, "loss"), (_METRICS, "metric")):
+        if symbol.startswith(prefixes):
+            effect = effect_of(f"{symbol}.__call__", "2")
+            return None if effect is None or effect.host or effect.calls else kind
+    return None
+
+
+def draws(symbol: str, options: Collection[str]) -> bool:
+    """Whether calling an object of a class, made with some options, may draw random numbers."""
+    if symbol.startswith("keras.applications.") or any("dropout" in one for one in options):
+        return True
+    return symbol.startswith("keras.layers.") and any(word in symbol for word in _DRAWING)
+
+
+def makes_variables(symbol: str) -> bool:
+    """Whether a layer of a class may make variables when it is called."""
+    effect = effect_of(f"{symbol}.__call__", "2")
+    return effect is None or effect.creates or effect.calls or symbol in WRAPPERS
+
+
+def _is_known_layer(symbol: str) -> bool:
+    if symbol in ("keras.layers.Layer", "keras.layers.Lambda"):
+        return symbol == "keras.layers.Lambda"
+    effect = effect_of(f"{symbol}.__call__", "2")
+    return effect is not None and not effect.host and not effect.calls

@@ -1,0 +1,360 @@
+"""The functions that make one step of a training loop, and what their callers give them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.abstract_values import (
+    Array,
+    Code,
+    Dataset,
+    Group,
+    Library,
+    Number,
+    Own,
+    Tensor,
+    Thing,
+    Unknown,
+    Value,
+    joined,
+    parts,
+)
+from tfrewrite.analysis.eager_values import in_comprehension
+from tfrewrite.analysis.flow import evaluated
+from tfrewrite.analysis.kept_objects import changed_later
+from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.trace import Trace
+from tfrewrite.analysis.tracing import returnable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfrewrite.analysis.facts import Facts
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_FEW = 4
+# They run the functions that they are given in a trace of their own.
+_COMPILING = frozenset({"function", "autograph.to_graph", "compat.v1.wrap_function"})
+_EAGER_ONLY = (
+    "config.run_functions_eagerly", "config.experimental_run_functions_eagerly",
+)  # fmt: skip
+_V1 = frozenset(
+    "disable_eager_execution disable_v2_behavior Session InteractiveSession placeholder"
+    " enable_eager_execution enable_v2_behavior".split()
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A function that makes a step, with all its calls; None where they are not all known."""
+
+    function: ast.FunctionDef
+    calls: tuple[ast.Call, ...] | None
+
+
+class StepFunctions:
+    """Finds the functions that loops call to make a step, and asks whether they can be traced."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._source = facts.source
+        self._names = facts.names
+        self._flow = facts.flow
+        self._scopes = facts.scopes
+        self._values = facts.eager_values
+        self._classes = facts.classes
+        self._own = facts.own_calls
+
+    def all(self) -> list[Step]:
+        """Every function with a tape that a loop calls, or that nothing in the file calls."""
+        found = []
+        functions = sorted(self._source.all(ast.FunctionDef), key=lambda node: node.lineno)
+        for function in functions:
+            if function.decorator_list or not self._has_tape(function):
+                continue
+            if self._is_for_fit(function) or self._is_compiled(function, set()):
+                continue
+            calls = self.calls(function)
+            if not calls or any(self._is_repeated(call, set()) for call in calls):
+                found.append(Step(function, None if calls is None else tuple(calls)))
+        return found
+
+    def replayed(self, step: Step) -> Trace | Obstacle:
+        """What a trace of a step function does, or why it may not take the place of its calls."""
+        found = self._around(step) or self._traced(step)
+        if isinstance(found, Obstacle):
+            return found
+        assert step.calls is not None
+        words = returnable(found.returned)
+        if words:
+            return Obstacle("returns-python", words)
+        return changed_later(self._facts, found, step.calls) or found
+
+    # Who calls it
+
+    def calls(self, function: ast.FunctionDef) -> list[ast.Call] | None:
+        """Every call of a function; None where it is also used, or may be, in another way."""
+        cls = self._source.parent(function)
+        if not isinstance(cls, ast.ClassDef):
+            return self._own.calls(function)
+        if self._values.members.subclassed(cls) or self._values.members.family(cls) is None:
+            return None
+        found = []
+        for use in self._classes.reads(function.name):
+            if self._names.dotted(use) is not None:
+                continue
+            owner = self._receiver(use)
+            if isinstance(owner, Own) and owner.cls is not cls:
+                continue
+            if isinstance(owner, (Thing, Dataset, Tensor, Array, Group, Number)):
+                continue
+            parent = self._source.parent(use)
+            if not isinstance(owner, Own) or not isinstance(parent, ast.Call):
+                return None
+            if parent.func is not use:
+                return None
+            found.append(parent)
+        return found
+
+    def _receiver(self, use: ast.Attribute) -> Value:
+        if isinstance(use.value, ast.Name):
+            cls = self._classes.of_self(use.value)
+            if cls is not None:
+                return Own(cls)
+        return self._values.value(use.value)
+
+    def _has_tape(self, function: ast.FunctionDef) -> bool:
+        """Whether a function opens a tape, once in each call."""
+        for statement in function.body:
+            for node in evaluated(statement):
+                if isinstance(node, ast.With) and any(self._is_tape(i) for i in node.items):
+                    return not any(isinstance(o, _LOOPS) for o in self._flow.enclosing(node))
+        return False
+
+    def _is_tape(self, item: ast.withitem) -> bool:
+        made = item.context_expr
+        return isinstance(made, ast.Call) and self._names.tf(made.func) == "GradientTape"
+
+    def _is_for_fit(self, function: ast.FunctionDef) -> bool:
+        """Whether it is the step of a model that `fit` compiles."""
+        cls = self._source.parent(function)
+        if not isinstance(cls, ast.ClassDef) or function.name not in ("train_step", "test_step"):
+            return False
+        bases = [self._names.tf(base) or ast.unparse(base) for base in cls.bases]
+        return any(base.endswith("Model") for base in bases)
+
+    def _is_compiled(self, function: ast.FunctionDef, seen: set[ast.AST]) -> bool:
+        """Whether a function runs in the trace of another one, or is compiled by hand."""
+        if function in seen:
+            return False
+        seen.add(function)
+        for decorator in function.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if self._names.tf(called) == "function":
+                return True
+        uses: list[ast.expr] = [
+            name
+            for name in self._source.all(ast.Name)
+            if name.id == function.name and self._scopes.function(name) is function
+        ]
+        if isinstance(self._source.parent(function), ast.ClassDef):
+            uses += self._classes.reads(function.name)
+        for use in uses:
+            parent = self._source.parent(use)
+            if isinstance(parent, ast.keyword):
+                parent = self._source.parent(parent)
+            if not isinstance(parent, ast.Call):
+                continue
+            if parent.func is not use:
+                symbol = self._names.tf(parent.func)
+                if symbol in _COMPILING or _runs_replicas(parent):
+                    return True
+            around = self._source.function(parent)
+            if isinstance(around, ast.FunctionDef) and self._is_compiled(around, seen):
+                return True
+        return False
+
+    def _is_repeated(self, node: ast.AST, seen: set[ast.AST]) -> bool:
+        """Whether a place is reached in the turns of a loop, here or around a caller."""
+        if self._flow.loop(node) is not None or in_comprehension(self._source.ancestors(node)):
+            return True
+        function = self._source.function(node)
+        if not isinstance(function, ast.FunctionDef) or function in seen:
+            return False
+        seen.add(function)
+        calls = self.calls(function)
+        return any(self._is_repeated(call, seen) for call in calls or ())
+
+    # What stands around it
+
+    def _around(self, step: Step) -> Obstacle | None:
+        function, calls = step.function, step.calls
+        if self._facts.dynamics.obstacle_in_eager_code:
+            return Obstacle("dynamic-code", self._facts.dynamics.obstacle_in_eager_code)
+        if self.otherwise_run:
+            return Obstacle("not-eager", self.otherwise_run)
+        if calls is None:
+            message = f"not all callers of `{function.name}` are seen"
+            return Obstacle("callers-not-seen", message)
+        if not calls:
+            message = f"nothing in this file calls `{function.name}`"
+            return Obstacle("callers-not-seen", message)
+        loop = self._flow.loop(function)
+        if loop is not None:
+            message = f"it is made anew in each turn of the loop of line {loop.lineno}"
+            return Obstacle("made-in-loop", message)
+        cls = self._source.parent(function)
+        if isinstance(cls, ast.ClassDef) and self._values.members.base(cls) is not None:
+            for name in ("save", "export"):
+                for saving in self._classes.calls(name):
+                    message = f"line {saving.lineno} may save it with its object"
+                    return Obstacle("saved-with-object", message)
+        for call in calls:
+            words = self._facts.catching.seen(self._source.statement(call))
+            if words:
+                return Obstacle("exception-seen", words)
+            for outer in self._source.ancestors(call):
+                if isinstance(outer, ast.With) and any(self._is_tape(i) for i in outer.items):
+                    message = f"the tape of line {outer.lineno} records what it does"
+                    return Obstacle("not-followed", message)
+        return None
+
+    @cached_property
+    def otherwise_run(self) -> str:
+        """Why functions of the file are not run as TensorFlow 2 runs them."""
+        target = self._facts.target_tf
+        if self._names.version == "1" or (target is not None and target < (2,)):
+            return "the file is written for TensorFlow 1"
+        for node in self._source.all(ast.Call):
+            symbol = self._names.tf(node.func) or ""
+            if symbol in _V1 or symbol.startswith("contrib."):
+                return f"`{ast.unparse(node.func)}` in line {node.lineno} is of TensorFlow 1"
+            if symbol in _EAGER_ONLY:
+                return f"`{ast.unparse(node.func)}` in line {node.lineno} switches traces off"
+            if symbol.startswith("distribute."):
+                return f"`{ast.unparse(node.func)}` in line {node.lineno} places variables"
+        return ""
+
+    # What it is given
+
+    def _traced(self, step: Step) -> Trace | Obstacle:
+        function = step.function
+        arguments = function.args
+        if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
+            return Obstacle("not-followed", f"`{function.name}` takes any number of arguments")
+        names = [a.arg for a in arguments.args]
+        given: dict[str, Value] = {}
+        cls = self._source.parent(function)
+        if isinstance(cls, ast.ClassDef):
+            given[names.pop(0)] = Own(cls, frozenset({cls}))
+        allowed = [*names, *(a.arg for a in arguments.kwonlyargs)]
+        for name in allowed:
+            exprs = list(self._given(step, names, name))
+            if any(one is None for one in exprs) and any(one is not None for one in exprs):
+                return Obstacle("argument-varies", f"`{name}` is given by some callers only")
+            known = [one for one in exprs if one is not None]
+            if known:
+                value = self._argument(function, name, known)
+                if isinstance(value, Obstacle):
+                    return value
+                given[name] = value
+        if isinstance(cls, ast.ClassDef):
+            return self._facts.tracing.replayed(Code(function, Own(cls)), given)
+        return self._facts.tracing.replayed(Code(function), given)
+
+    def _given(self, step: Step, names: list[str], name: str) -> Iterator[ast.expr | None]:
+        for call in step.calls or ():
+            keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+            position = names.index(name) if name in names else len(call.args)
+            if None in keywords or any(isinstance(one, ast.Starred) for one in call.args):
+                yield ast.copy_location(ast.Starred(call.func), call)
+            elif position < len(call.args):
+                yield call.args[position]
+            else:
+                yield keywords.get(name)
+
+    def _argument(
+        self, function: ast.FunctionDef, name: str, exprs: list[ast.expr]
+    ) -> Value | Obstacle:
+        """What is known of a parameter, at every call."""
+        if any(isinstance(one, ast.Starred) for one in exprs):
+            return Obstacle("argument-not-known", f"`{name}` is passed by a star")
+        values = [self._values.value(expr) for expr in exprs]
+        found = joined(*values)
+        for value in (*values, found):
+            if isinstance(value, Unknown):
+                message = f"it is not known what `{name}` is: {value.why}"
+                return Obstacle("argument-not-known", message)
+        for part in parts(found):
+            if isinstance(part, Array) and not part.steady:
+                message = f"`{name}` may have another shape in each call, and a trace for each"
+                return Obstacle("shape-varies", message)
+        match found:
+            case Number():
+                return self._number(name, found, values, exprs)
+            case Tensor() | Array() | Group():
+                return self._tensors(name, found)
+            case Thing() | Own():
+                return self._object(function, name, found)
+            case Library():
+                return found
+            case Code(node=ast.FunctionDef() as node) if self._source.function(node) is None:
+                return found
+        message = f"it is not known what `{name}` is"
+        return Obstacle("argument-not-known", message)
+
+    def _tensors(self, name: str, value: Value) -> Value | Obstacle:
+        """What tensors and arrays are for the function: tensors of a known shape."""
+        match value:
+            case Tensor(nest=nest):
+                return Tensor(nest=nest)
+            case Array():
+                return Tensor(array=True)
+            case Group(items=items) if items is not None and not value.lazy:
+                made = [self._tensors(name, item) for item in items]
+                good = [one for one in made if not isinstance(one, Obstacle)]
+                if len(good) == len(made):
+                    return Group(tuple(good), joined(*good))
+        return Obstacle("argument-not-known", f"`{name}` is not made of tensors only")
+
+    def _number(
+        self, name: str, found: Number, values: list[Value], exprs: list[ast.expr]
+    ) -> Value | Obstacle:
+        message = (
+            f"`{name}` is a Python value that varies: the function would be traced anew for each"
+            " value; pass a tensor"
+        )
+        if found.tensors or any(isinstance(v, Number) and v.varies for v in values):
+            return Obstacle("argument-varies", message)
+        literals = [v.literal for v in values if isinstance(v, Number) and v.literal is not None]
+        if len(literals) < len(values):
+            if len({ast.dump(expr) for expr in exprs}) > 1:
+                return Obstacle("argument-varies", message)
+            return Number()
+        kinds = {(type(one.value), repr(one.value)) for one in literals}
+        if len(kinds) > _FEW or len({one.value for one in literals}) < len(kinds):
+            # A trace for 1 is taken for 1.0 and True as well.
+            return Obstacle("argument-varies", message)
+        return found
+
+    def _object(self, function: ast.FunctionDef, name: str, found: Thing | Own) -> Value | Obstacle:
+        home = self._source.function(function)
+        if len(found.made) == 1:
+            (made,) = found.made
+            beside = home is not None and self._source.function(made) is home
+            if self._values.runs_once(made) or (beside and self._flow.loop(made) is None):
+                return found
+        message = (
+            f"`{name}` may be another object in another call; variables can be made in the first"
+            " trace only"
+        )
+        return Obstacle("two-objects", message)
+
+
+def _runs_replicas(call: ast.Call) -> bool:
+    """Whether a call is `strategy.run(function, ...)` or the like."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return name in ("run", "experimental_run_v2", "map", "map_fn", "vectorized_map")

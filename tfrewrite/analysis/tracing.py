@@ -1,0 +1,609 @@
+"""Whether a function of TensorFlow 2 code may be traced once, and replayed in place of its calls.
+
+The function is gone through as a trace would, with what is known of its arguments and of what it
+captures. All that it does must be known to be the same in a trace: what is not is an obstacle.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.abstract_values import (
+    Array,
+    Bottom,
+    Code,
+    Done,
+    Group,
+    Number,
+    Tensor,
+    Thing,
+    Unknown,
+    Value,
+    group,
+    join,
+    joined,
+    parts,
+)
+from tfrewrite.analysis.flow import evaluated
+from tfrewrite.analysis.trace import Trace, TraceError
+from tfrewrite.analysis.traced_calls import TracedCalls
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.obstacle import Obstacle
+    from tfrewrite.analysis.scopes import Scope
+
+_DEEPEST = 30
+_ROUNDS = 4
+_ORDINARY = frozenset({"__init__", "__call__", "__repr__", "__str__"})
+
+
+class Tracing:
+    """Goes through functions as a trace would."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    def replayed(self, code: Code, arguments: Mapping[str, Value]) -> Trace | Obstacle:
+        """What a trace of a function does, or why it could not be replayed."""
+        tracer = Tracer(self._facts)
+        try:
+            found = tracer.run(code, dict(arguments), code.node)
+        except TraceError as stop:
+            return stop.obstacle
+        tracer.trace.returned = found
+        return tracer.trace
+
+    def called(self, calls: Sequence[tuple[Value, list[Value]]]) -> Trace | Obstacle:
+        """What a trace does that calls objects one after the other, each with some arguments."""
+        tracer = Tracer(self._facts)
+        tracer.relaxed = True
+        try:
+            for value, given in calls:
+                tracer.call(value, given)
+        except TraceError as error:
+            return error.obstacle
+        return tracer.trace
+
+
+class Tracer:
+    """One trace: what the names of the functions gone through hold at the moment."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.values = facts.eager_values
+        self.trace = Trace()
+        self.conditional = 0
+        self.relaxed = False
+        """Whether a dimension may be unknown, as in the traces that Keras makes."""
+        self._scopes = facts.scopes
+        self._held: dict[tuple[Scope, str], Value] = {}
+        self._running: list[ast.AST] = []
+        self._returned: list[list[Value]] = []
+        self._calls = TracedCalls(self)
+        self.called: set[frozenset[ast.AST]] = set()
+        """Models that have been called, and so have their variables."""
+
+    # Functions
+
+    def run(self, code: Code, arguments: dict[str, Value], site: ast.AST) -> Value:
+        """Goes through a function of the file, and tells what it gives."""
+        node = code.node
+        name = getattr(node, "name", "a lambda")
+        if node in self._running or len(self._running) > _DEEPEST:
+            raise TraceError("not-followed", f"`{name}` calls itself")
+        self._check_form(node, name)
+        scope = self._scopes.inside(node)
+        for key in [key for key in self._held if key[0] is scope]:
+            del self._held[key]
+        for parameter, value in self._filled(code, arguments, site).items():
+            self._held[scope, parameter] = value
+        self._running.append(node)
+        self._returned.append([])
+        if isinstance(node, ast.Lambda):
+            self._returned[-1].append(self.value(node.body))
+        else:
+            for statement in node.body:
+                self._statement(statement)
+            if not _ends(node.body):
+                self._returned[-1].append(Number(ast.Constant(None)))
+        self._running.pop()
+        return joined(*self._returned.pop())
+
+    def _check_form(self, node: ast.FunctionDef | ast.Lambda, name: str) -> None:
+        for inner in evaluated_in(node):
+            if isinstance(inner, (ast.Yield, ast.YieldFrom, ast.Await)):
+                raise TraceError("not-followed", f"`{name}` is a generator")
+            named = getattr(inner, "attr", getattr(inner, "id", ""))
+            if isinstance(named, str) and named.startswith("__") and not named.endswith("__"):
+                line = getattr(inner, "lineno", node.lineno)
+                message = f"AutoGraph does not support `{named}` in line {line}"
+                raise TraceError("fails-when-traced", message)
+        arguments = node.args
+        if arguments.vararg or arguments.kwarg:
+            raise TraceError("not-followed", f"`{name}` takes any number of arguments")
+        for decorator in getattr(node, "decorator_list", ()):
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if self.facts.names.tf(called) != "function":
+                raise TraceError("not-followed", f"`{name}` is decorated")
+
+    def _filled(self, code: Code, given: dict[str, Value], site: ast.AST) -> dict[str, Value]:
+        """The values of all parameters of a function."""
+        arguments = code.node.args
+        names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults: dict[str, ast.expr] = {}
+        for parameter, default in zip(
+            reversed(positional), reversed(arguments.defaults), strict=False
+        ):
+            defaults[parameter.arg] = default
+        for parameter, keyword in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            if keyword is not None:
+                defaults[parameter.arg] = keyword
+        found: dict[str, Value] = {}
+        line = getattr(site, "lineno", 0)
+        for name in names:
+            if name in given:
+                found[name] = given[name]
+            elif name in defaults:
+                found[name] = self.values.value(defaults[name])
+                if not isinstance(found[name], Number):
+                    raise TraceError(
+                        "not-followed", f"the default of `{name}` is not a plain value"
+                    )
+            else:
+                raise TraceError("not-followed", f"`{name}` is not given in line {line}")
+        if set(given) - set(names):
+            raise TraceError("not-followed", f"line {line} gives arguments that are not there")
+        return found
+
+    def call(self, value: Value, given: list[Value]) -> None:
+        """Goes through the code of an object that is called by Keras."""
+        self._calls.by_keras(value, given)
+
+    def check_class(self, cls: ast.ClassDef) -> None:
+        """Stops at a class whose objects do more than their methods show."""
+        for owner in self.values.members.family(cls) or ():
+            for statement in owner.body:
+                named = getattr(statement, "name", "")
+                if named.startswith("__") and named.endswith("__") and named not in _ORDINARY:
+                    raise TraceError("not-followed", f"`{owner.name}` has a method `{named}`")
+        if self.values.members.family(cls) is None:
+            message = f"what `{cls.name}` inherits is not in this file"
+            raise TraceError("model-not-seen", message)
+
+    # Statements
+
+    def _statement(self, statement: ast.stmt) -> None:
+        line = statement.lineno
+        match statement:
+            case ast.Assign(targets=targets, value=value):
+                given = self.value(value)
+                for target in targets:
+                    self._bind(target, given)
+            case ast.AnnAssign(target=target, value=value):
+                if value is not None:
+                    self._bind(target, self.value(value))
+            case ast.AugAssign(target=ast.Name() as target, value=value):
+                self._augment(target, self.value(value), line)
+            case ast.AugAssign(target=target):
+                message = f"line {line} changes `{ast.unparse(target)}`, which others see"
+                raise TraceError("python-effect", message)
+            case ast.Expr(value=value):
+                self.value(value)
+            case ast.Return(value=value):
+                empty: Value = Number(ast.Constant(None))
+                self._returned[-1].append(empty if value is None else self.value(value))
+            case ast.If():
+                self._if(statement)
+            case ast.For():
+                self._for(statement)
+            case ast.With(items=items, body=body):
+                for item in items:
+                    self._enter(item, line)
+                self._block(body)
+            case ast.FunctionDef():
+                if statement.decorator_list:
+                    raise TraceError(
+                        "not-followed", f"`{statement.name}` is decorated in the function"
+                    )
+                self._hold(statement, statement.name, Code(statement))
+            case ast.Delete(targets=targets) if all(isinstance(t, ast.Name) for t in targets):
+                pass
+            case ast.Assert(test=test):
+                self._plain_test(test)
+            case ast.Pass():
+                pass
+            case ast.Raise():
+                if not self.conditional:
+                    raise TraceError("not-followed", f"line {line} raises")
+            case ast.While():
+                raise TraceError(
+                    "tensor-decides", f"the `while` of line {line} may run on a tensor"
+                )
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                raise TraceError(
+                    "python-effect", f"line {line} binds `{names[0]}` for others to see"
+                )
+            case _:
+                kind = type(statement).__name__.lower()
+                raise TraceError("not-followed", f"the `{kind}` of line {line} is not followed")
+
+    def _block(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            self._statement(statement)
+
+    def _if(self, statement: ast.If) -> None:
+        test = self._plain_test(statement.test)
+        if test.literal is not None:
+            taken = bool(test.literal.value)
+            self._block(statement.body if taken else statement.orelse)
+            return
+        before = dict(self._held)
+        self.conditional += 1
+        self._block(statement.body)
+        after, self._held = self._held, before
+        self._block(statement.orelse)
+        self.conditional -= 1
+        self._merge(after)
+
+    def _merge(self, other: dict[tuple[Scope, str], Value]) -> None:
+        for key, value in other.items():
+            self._held[key] = join(self._held[key], value) if key in self._held else value
+
+    def _plain_test(self, test: ast.expr) -> Number:
+        """A condition that is decided when the function is traced, the same each time."""
+        found = self.value(test)
+        if isinstance(found, Number) and not found.tensors:
+            return found
+        if isinstance(found, Group) and found.items is None and not found.lazy:
+            return Number()
+        message = f"`{ast.unparse(test)}` in line {test.lineno} is decided by a tensor"
+        raise TraceError("tensor-decides", message)
+
+    def _for(self, statement: ast.For) -> None:
+        for inner in ast.walk(statement):
+            if isinstance(inner, (ast.Break, ast.Continue)) or (
+                isinstance(inner, ast.Return) or statement.orelse
+            ):
+                message = f"the loop of line {statement.lineno} may be left early"
+                raise TraceError("not-followed", message)
+        iterable = self.value(statement.iter)
+        if not isinstance(iterable, Group):
+            message = f"the loop of line {statement.lineno} runs over what may be a tensor"
+            raise TraceError("tensor-decides", message)
+        for _ in range(_ROUNDS):
+            before = dict(self._held)
+            self._bind(statement.target, iterable.each)
+            self._block(statement.body)
+            self._merge(before)
+            if self._held == before:
+                return
+
+    def _enter(self, item: ast.withitem, line: int) -> None:
+        manager = item.context_expr
+        symbol = self.facts.names.tf(manager.func) if isinstance(manager, ast.Call) else None
+        if symbol not in ("GradientTape", "name_scope"):
+            message = f"what `{ast.unparse(manager)}` in line {line} does is not followed"
+            raise TraceError("not-followed", message)
+        if item.optional_vars is not None:
+            self._bind(item.optional_vars, Thing("tape", "GradientTape"))
+
+    # Names
+
+    def _hold(self, node: ast.AST, name: str, value: Value) -> None:
+        owner = self._scopes.of(node).owner(name)
+        if owner is None or owner.node not in {*self._running, self._scopes.of(node).node}:
+            line = getattr(node, "lineno", 0)
+            raise TraceError("python-effect", f"line {line} binds `{name}` for others to see")
+        self._held[owner, name] = value
+
+    def _bind(self, target: ast.expr, value: Value) -> None:
+        match target:
+            case ast.Name(id=name):
+                self._hold(target, name, value)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                self._unpack(target, elements, value)
+            case ast.Subscript(value=ast.Name() as owner, slice=index):
+                holder = self.value(owner)
+                self.value(index)
+                if not isinstance(holder, Group) or not holder.own:
+                    message = f"line {target.lineno} writes to `{ast.unparse(owner)}`"
+                    raise TraceError("python-effect", message)
+                changed = Group(None, join(holder.each, value), own=True)
+                self._hold(owner, owner.id, changed)
+            case _:
+                message = f"line {target.lineno} writes `{ast.unparse(target)}`"
+                raise TraceError("python-effect", message)
+
+    def _unpack(self, target: ast.expr, elements: list[ast.expr], value: Value) -> None:
+        if isinstance(value, Number):  # a shape
+            value = Group(None, Number(varies=value.varies))
+        if not isinstance(value, Group):
+            message = (
+                f"line {target.lineno} unpacks what may be a tensor, which a trace cannot; pass"
+                " its parts as arguments of their own"
+            )
+            raise TraceError("fails-when-traced", message)
+        for position, element in enumerate(elements):
+            if isinstance(element, ast.Starred):
+                raise TraceError("not-followed", f"line {target.lineno} unpacks with a star")
+            known = value.items is not None and position < len(value.items)
+            part = value.items[position] if known and value.items is not None else value.each
+            self._bind(element, part)
+
+    def _augment(self, target: ast.Name, added: Value, line: int) -> None:
+        current = self.name(target)
+        if isinstance(current, Group):
+            if not current.own or not isinstance(added, Group):
+                raise TraceError("python-effect", f"line {line} changes `{target.id}` in place")
+            self._hold(target, target.id, Group(None, join(current.each, added.each), own=True))
+        elif isinstance(current, Thing) or (isinstance(current, Tensor) and current.array):
+            raise TraceError("python-effect", f"line {line} changes `{target.id}` in place")
+        else:
+            self._hold(target, target.id, self.computed([current, added], line))
+
+    def rebind(self, name: ast.Name, value: Value) -> None:
+        """A list that the function made gets another item."""
+        self._hold(name, name.id, value)
+
+    def name(self, name: ast.Name) -> Value:
+        owner = self._scopes.of(name).owner(name.id)
+        if owner is not None and (owner, name.id) in self._held:
+            return self._held[owner, name.id]
+        if owner is not None and owner.node in self._running:
+            message = f"`{name.id}` may have no value yet in line {name.lineno}"
+            raise TraceError("not-followed", message)
+        found = self.values.captured(name)
+        if isinstance(found, Unknown):
+            raise TraceError("captured-not-fixed", found.why)
+        if isinstance(found, Array):
+            message = f"`{name.id}` is a numpy array, which a trace keeps as it is at first"
+            raise TraceError("captured-not-fixed", message)
+        if isinstance(found, Thing) and found.kind == "symbolic":
+            raise TraceError("captured-not-fixed", f"`{name.id}` is a part of a model")
+        return found
+
+    # Expressions
+
+    def value(self, expr: ast.expr) -> Value:
+        """What an expression gives in the trace; stops where that is not known."""
+        line = expr.lineno
+        match expr:
+            case ast.Constant():
+                return Number(expr)
+            case ast.Name():
+                return self.name(expr)
+            case ast.Attribute():
+                return self._calls.attribute(expr)
+            case ast.Call():
+                return self._calls.call(expr)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                if any(isinstance(element, ast.Starred) for element in elements):
+                    items = [
+                        self._each(element.value)
+                        if isinstance(element, ast.Starred)
+                        else self.value(element)
+                        for element in elements
+                    ]
+                    return Group(None, joined(*items), own=True)
+                return group(*(self.value(element) for element in elements), own=True)
+            case ast.Dict(keys=keys, values=values) if all(keys):
+                for key in keys:
+                    if key is not None:
+                        self.value(key)
+                return Group(None, joined(*(self.value(value) for value in values)), own=True)
+            case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
+                self._generators(expr)
+                lazy = isinstance(expr, ast.GeneratorExp)
+                return Group(None, self.value(element), own=True, lazy=lazy)
+            case ast.BinOp(left=left, right=right):
+                return self._binary(expr, self.value(left), self.value(right))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                test = self._plain_test(operand)
+                if test.literal is None:
+                    return Number()
+                return Number(ast.Constant(not test.literal.value))
+            case ast.UnaryOp(operand=operand):
+                found = self.value(operand)
+                return found if isinstance(found, Number) else self.computed([found], line)
+            case ast.BoolOp(values=values):
+                for value in values:
+                    self._plain_test(value)
+                return Number()
+            case ast.Compare():
+                return self._comparison(expr)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                self._plain_test(test)
+                return joined(self.value(body), self.value(orelse))
+            case ast.Subscript():
+                return self._subscript(expr)
+            case ast.Slice():
+                return self._slice(expr)
+            case ast.JoinedStr(values=values):
+                for value in values:
+                    inner = value.value if isinstance(value, ast.FormattedValue) else value
+                    if not isinstance(self.value(inner), Number):
+                        raise TraceError("reads-on-host", f"line {line} makes text of a tensor")
+                return Number()
+        message = f"`{ast.unparse(expr)}` in line {line} is not followed"
+        raise TraceError("not-followed", message)
+
+    def _each(self, expr: ast.expr) -> Value:
+        found = self.value(expr)
+        if not isinstance(found, Group):
+            raise TraceError(
+                "fails-when-traced", f"line {expr.lineno} unpacks what may be a tensor"
+            )
+        return found.each
+
+    def _generators(self, expr: ast.ListComp | ast.GeneratorExp) -> None:
+        for generator in expr.generators:
+            iterable = self.value(generator.iter)
+            if not isinstance(iterable, Group) or generator.is_async:
+                message = f"line {expr.lineno} loops over what may be a tensor"
+                raise TraceError("fails-when-traced", message)
+            self._bind(generator.target, iterable.each)
+            for test in generator.ifs:
+                self._plain_test(test)
+
+    def _binary(self, expr: ast.BinOp, left: Value, right: Value) -> Value:
+        if isinstance(left, Group) or isinstance(right, Group):
+            if (
+                isinstance(left, Group)
+                and isinstance(right, Group)
+                and isinstance(expr.op, ast.Add)
+            ):
+                items = None
+                if left.items is not None and right.items is not None:
+                    items = (*left.items, *right.items)
+                return Group(items, join(left.each, right.each), own=True)
+            if isinstance(left, Number) or isinstance(right, Number):
+                whole = left if isinstance(left, Group) else right
+                assert isinstance(whole, Group)
+                return Group(None, whole.each, own=True)
+        if isinstance(expr.op, ast.Mod) and isinstance(left, Number):
+            literal = left.literal.value if left.literal is not None else ""
+            if not isinstance(right, Number) and isinstance(literal, str):
+                raise TraceError("reads-on-host", f"line {expr.lineno} may make text of a tensor")
+        return self.computed([left, right], expr.lineno)
+
+    def computed(self, values: list[Value], line: int) -> Value:
+        """What an operator makes of values."""
+        static = True
+        tensors = False
+        maybe = False
+        for value in values:
+            match value:
+                case Tensor(array=True):
+                    raise TraceError("numpy-argument", f"line {line} computes with a numpy array")
+                case Tensor():
+                    static = static and value.static
+                    tensors = True
+                case Thing(kind="variable"):
+                    tensors = True
+                case Number():
+                    maybe = maybe or value.tensors
+                case Bottom():
+                    pass
+                case Unknown(why=why):
+                    raise TraceError("captured-not-fixed", why)
+                case _:
+                    message = f"what line {line} computes is not followed"
+                    raise TraceError("not-followed", message)
+        if tensors:
+            size = all(isinstance(v, Number) or (isinstance(v, Tensor) and v.size) for v in values)
+            return Tensor(static=static, size=size)
+        return Number(tensors=maybe)
+
+    def _comparison(self, expr: ast.Compare) -> Value:
+        values = [self.value(expr.left), *(self.value(one) for one in expr.comparators)]
+        if all(isinstance(op, (ast.Is, ast.IsNot)) for op in expr.ops):
+            left, right = values[0], values[-1]
+            none = isinstance(right, Number) and right.literal is not None
+            if none and isinstance(left, Number) and left.literal is not None and len(values) == 2:
+                assert isinstance(right, Number) and right.literal is not None
+                same = left.literal.value is right.literal.value
+                return Number(ast.Constant(same is isinstance(expr.ops[0], ast.Is)))
+            return Number()
+        if all(isinstance(value, Number) and not value.tensors for value in values):
+            return Number()
+        if len(values) > 2 or isinstance(expr.ops[0], (ast.In, ast.NotIn)):
+            message = f"`{ast.unparse(expr)}` in line {expr.lineno} asks tensors one by one"
+            raise TraceError("tensor-decides", message)
+        return self.computed(values, expr.lineno)
+
+    def _subscript(self, expr: ast.Subscript) -> Value:
+        owner = self.value(expr.value)
+        index = self.value(expr.slice)
+        line = expr.lineno
+        match owner:
+            case Group(items=items, each=each):
+                if isinstance(expr.slice, ast.Slice):
+                    return Group(None, each, own=True)
+                if not isinstance(index, Number):
+                    raise TraceError("reads-on-host", f"line {line} takes an item by a tensor")
+                if items is not None and index.literal is not None:
+                    position = index.literal.value
+                    if isinstance(position, int) and 0 <= position < len(items):
+                        return items[position]
+                return each
+            case Tensor(array=True):
+                raise TraceError("numpy-argument", f"line {line} takes a part of a numpy array")
+            case Tensor():
+                static = owner.static and self._keeps_shape(index)
+                return replace(owner, static=static)
+            case Thing(kind="variable"):
+                return Tensor(static=self._keeps_shape(index))
+            case Number():
+                return Number()
+            case Unknown(why=why):
+                raise TraceError("captured-not-fixed", why)
+        raise TraceError("not-followed", f"`{ast.unparse(expr)}` in line {line} is not followed")
+
+    def _keeps_shape(self, index: Value) -> bool:
+        """Whether a part of a tensor that is taken has a shape that a trace knows."""
+        return all(
+            isinstance(part, Number) or (isinstance(part, Tensor) and part.size)
+            for part in parts(index)
+        )
+
+    def _slice(self, expr: ast.Slice) -> Value:
+        bounds = [self.value(b) for b in (expr.lower, expr.upper, expr.step) if b is not None]
+        return joined(Number(), *bounds)
+
+    def use(self, thing: Thing) -> None:
+        """Notes that an object is used."""
+        if thing not in self.trace.things:
+            self.trace.things.append(thing)
+
+
+def evaluated_in(node: ast.FunctionDef | ast.Lambda) -> list[ast.AST]:
+    """All that is evaluated when a function is called, without the functions in it."""
+    body = [node.body] if isinstance(node, ast.Lambda) else node.body
+    return [inner for one in body for inner in evaluated(one)]
+
+
+def returnable(value: Value) -> str:
+    """Why what a function gives would not be the same from a trace; empty where it would be."""
+    for part in parts(value):
+        match part:
+            case Tensor(array=False):
+                continue
+            case Number(literal=ast.Constant(value=None)) if not part.tensors:
+                continue
+            case Bottom():
+                continue
+            case Number():
+                return "it returns a Python value, which a trace turns into a tensor"
+            case Thing(kind="variable"):
+                return "it returns a variable, of which a trace gives the value"
+            case Done(words=words):
+                return f"it returns what {words} gives, which is another thing in a trace"
+            case Tensor():
+                return "it returns a numpy array, which a trace turns into a tensor"
+            case _:
+                return "it returns what is no tensor"
+    if _lazy(value):
+        return "it returns what gives its items only once"
+    return ""
+
+
+def _lazy(value: Value) -> bool:
+    if not isinstance(value, Group):
+        return False
+    return value.lazy or any(_lazy(one) for one in (value.each, *(value.items or ())))
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Whether a block always ends in a return."""
+    last = body[-1]
+    if isinstance(last, ast.If) and last.orelse:
+        return _ends(last.body) and _ends(last.orelse)
+    if isinstance(last, ast.With):
+        return _ends(last.body)
+    return isinstance(last, (ast.Return, ast.Raise))

@@ -1,0 +1,30 @@
+"""Says a symbol of TensorFlow in the words of the file."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
+
+
+def spelled_at(facts: Facts, place: ast.AST, symbol: str) -> str | None:
+    """A symbol spelled by a name of TensorFlow, or of a part of it, that the place can see."""
+    scope = facts.scopes.of(place)
+    alias = facts.names.alias
+    if alias is not None and scope.owner(alias) is facts.scopes.module:
+        return f"{alias}.{symbol}"
+    best: str | None = None
+    for node in sorted(facts.source.all(ast.Name), key=facts.source.span):
+        if not isinstance(node.ctx, ast.Load):
+            continue
+        owner = scope.owner(node.id)
+        if owner is None or owner is not facts.scopes.of(node).owner(node.id):
+            continue
+        if facts.names.is_tf_module(node):
+            return f"{node.id}.{symbol}"
+        part = facts.names.tf(node)
+        if part is not None and symbol.startswith(f"{part}."):
+            best = best or f"{node.id}.{symbol.removeprefix(f'{part}.')}"
+    return best
