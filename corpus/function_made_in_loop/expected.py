@@ -31,7 +31,6 @@ def train_step(x, y):
 
 compiled = tf.function(score)
 for epoch in range(8):
-
     for x, y in batches:
         loss = train_step(x, y)
         print(epoch, float(loss), float(compiled(x, y)))
