@@ -46,7 +46,8 @@ class DropRunEagerly(Rule):
 
     ## Contract
     - `rounding`: the same steps as graphs, whose ops are fused.
-    - `resampled`: layers draw random numbers (dropout, noise, augmentation).
+    - `resampled`: layers draw random numbers (dropout, noise, augmentation). Those of Keras 3 draw
+      the same either way: with `target-tf` 2.21 or later the site is `rounding`.
 
     ## Refuses
     Whatever might need values, or would be kept by a graph as it was when traced. A model that is

@@ -235,6 +235,15 @@ test_rewritten = bench(
         contract="resampled",
         changes="dropout",
     ),
+    rewrites(
+        "a dropout of Keras 3",
+        script(model=MODEL.replace("layers.Dense(1)", "layers.Dropout(0.5), layers.Dense(1)")),
+        plain(
+            script(model=MODEL.replace("layers.Dense(1)", "layers.Dropout(0.5), layers.Dense(1)"))
+        ),
+        contract="rounding",
+        target_tf=(2, 21),
+    ),
     offers(
         "a dropout within a layer",
         script(model="model = tf.keras.Sequential([layers.LSTM(3, recurrent_dropout=0.2)])"),
