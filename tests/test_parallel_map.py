@@ -254,6 +254,15 @@ test_refused = bench(
         reason="left-early",
     ),
     refuses(
+        "Keras shuffles the files, and the cache keeps an order that was read to the end",
+        script(
+            pipeline="ds = tf.keras.utils.image_dataset_from_directory('a').cache().map(\n"
+            "    lambda x, y: (x / 255., y))",
+            loop="first = next(iter(ds))\nmodel = tf.keras.Sequential()\nmodel.fit(ds, epochs=3)",
+        ),
+        reason="left-early",
+    ),
+    refuses(
         "arrays of somebody else, and nobody seen",
         script(
             pipeline="def make(x):\n    return tf.data.Dataset.from_tensor_slices(x).map(f)",
