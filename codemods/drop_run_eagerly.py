@@ -32,13 +32,13 @@ class DropRunEagerly(Rule):
 
     ## Before
     ```python
-    model = tf.keras.Sequential([tf.keras.layers.Dense(10)])
+    model = tf.keras.Sequential([tf.keras.Input([8]), tf.keras.layers.Dense(10)])
     model.compile("adam", "mse", run_eagerly=True)
     ```
 
     ## After
     ```python
-    model = tf.keras.Sequential([tf.keras.layers.Dense(10)])
+    model = tf.keras.Sequential([tf.keras.Input([8]), tf.keras.layers.Dense(10)])
     model.compile("adam", "mse")
     ```
     The same for a `tf.config.run_functions_eagerly(True)` by itself on a line, in a file that
@@ -46,14 +46,17 @@ class DropRunEagerly(Rule):
 
     ## Contract
     - `rounding`: the same steps as graphs, whose ops are fused.
-    - `resampled`: layers draw random numbers (dropout, noise, augmentation).
+    - `resampled`: layers draw random numbers (dropout, noise, augmentation). Those of Keras 3 draw
+      the same either way: with `target-tf` 2.21 or later the site is `rounding`.
 
     ## Refuses
     Whatever might need values, or would be kept by a graph as it was when traced. A model that is
     not a `Sequential`, a `Model(inputs, outputs)` or one of `keras.applications` of this file
-    (`model-not-seen`). Classes that derive from Keras' but callbacks, `Lambda`, `py_function`,
-    loaded models, functions of the file as losses, metrics, activations or the like
-    (`custom-code`). Imports of libraries that may hold layers (`code-not-seen`). Attributes that
+    (`model-not-seen`), or a `Sequential` whose first layer has no shape (`built-by-step`): built by
+    its first step, its variables have other names on 2.21. Classes that derive from Keras' but
+    callbacks, `Lambda`, `py_function`, loaded models, functions of the file as losses, metrics,
+    activations or the like (`custom-code`). Imports of libraries that may hold layers
+    (`code-not-seen`). Attributes that
     are set after the model is compiled, such as `trainable` (`changes-while-training`). A
     `steps_per_execution` or `jit_compile`, which would begin to hold (`held-back`). Functions of
     the file under `tf.function` (`functions-not-shown`). Switches that are also turned off, or
@@ -73,6 +76,7 @@ class DropRunEagerly(Rule):
     )
     reasons = {
         "model-not-seen": "How the model is made is not seen in this file.",
+        "built-by-step": "The first step builds the model, and names its variables.",
         "custom-code": "The model runs code that is not Keras' own, and may need values.",
         "code-not-seen": "A library is imported that may hold layers or losses.",
         "changes-while-training": "An attribute is set that a graph would keep as it was.",

@@ -62,7 +62,8 @@ class ParallelMap(Rule):
     (`errors-matter`); datasets that are printed (`dataset-shown`), since the class is another.
     A `shuffle` before a `repeat` before the map, where elements are taken more than once
     (`left-early`). Where nobody in the file takes the elements, files are taken to stay as they
-    are; arrays only where they are made in that function (`consumer-not-seen`).
+    are, and options that are set there to keep the order; arrays are not taken to stay, unless they
+    are made in that function (`consumer-not-seen`).
 
     ## When it does not help
     Where the function is cheap beside handing an element over (some microseconds), the cores are

@@ -7,7 +7,7 @@ import pytest
 from analysis_helpers import facts
 
 HEAD = "import tensorflow as tf\nL = tf.keras.layers\n"
-MODEL = "model = tf.keras.Sequential([L.Dense(3)])\n"
+MODEL = "model = tf.keras.Sequential([L.Dense(3, input_shape=[2])])\n"
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,12 @@ MODEL = "model = tf.keras.Sequential([L.Dense(3)])\n"
         (f"{MODEL}model.compile('sgd', {{'a': tf.keras.losses.mse}})", None),
         (f"{MODEL}model.compile('sgd', [mine])", "custom-code"),
         (f"{MODEL}model.compile(**how)", "custom-code"),
+        ("model = tf.keras.Sequential([L.Dense(3)])\nmodel.compile()", "built-by-step"),
+        ("model = tf.keras.Sequential()\nmodel.add(L.Dense(3))\nmodel.compile()", "built-by-step"),
         (
             (
-                "def make():\n    m = tf.keras.Sequential()\n    m.add(L.Dense(3))\n    return m\n"
+                "def make():\n    m = tf.keras.Sequential()\n"
+                "    m.add(L.Dense(3, input_dim=2))\n    return m\n"
                 "model = make()\nmodel.compile('sgd', 'mse')"
             ),
             None,

@@ -52,6 +52,9 @@ def test_who_takes_from_a_map(text: str, consumers: int) -> None:
         ("def own():\n    return tf.data.Options()\nds.map(tf.abs).with_options(own())", None),
         ("d = ds.map(tf.abs)\nprint('%s' % d)", "dataset-shown"),
         ("d = ds.map(tf.abs)\nd", "dataset-shown"),
+        ("d = ds.map(tf.abs)\nprint([d, 1])", "dataset-shown"),
+        ("all = {'a': ds.map(tf.abs)}\nprint(all)", "dataset-shown"),
+        ("all = {'a': ds.map(tf.abs)}\nprint(len(all))", None),
         ("d = ds.map(tf.abs)\nprint(d.element_spec)", None),
     ],
 )

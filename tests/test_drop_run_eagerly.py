@@ -6,7 +6,7 @@ from rulebench import bench, leaves_alone, offers, refuses, rewrites
 from tfrewrite.codemods.drop_run_eagerly import DropRunEagerly
 
 HEAD = "import tensorflow as tf\nfrom tensorflow.keras import layers\n"
-MODEL = "model = tf.keras.Sequential([layers.Dense(8, activation='relu'), layers.Dense(1)])"
+MODEL = "model = tf.keras.Sequential([layers.Dense(8, 'relu', input_shape=[9]), layers.Dense(1)])"
 COMPILE = "model.compile('adam', 'mse', run_eagerly=True)"
 FIT = "model.fit(x, y)"
 
@@ -74,7 +74,7 @@ test_refused = bench(
     ),
     refuses(
         "an activation of its own",
-        script(model=MODEL.replace("'relu'", "mine")),
+        script(model=MODEL.replace("'relu'", "activation=mine")),
         reason="custom-code",
     ),
     refuses(
@@ -146,6 +146,11 @@ test_refused = bench(
             fit="for i in range(3):\n    model.optimizer.lr = 0.1 / (i + 1)\n    model.fit(x, y)"
         ),
         reason="changes-while-training",
+    ),
+    refuses(
+        "built by its first step",
+        script(model=MODEL.replace(", input_shape=[9]", "")),
+        reason="built-by-step",
     ),
     refuses(
         "several steps at once",
@@ -235,9 +240,21 @@ test_rewritten = bench(
         contract="resampled",
         changes="dropout",
     ),
+    rewrites(
+        "a dropout of Keras 3",
+        script(model=MODEL.replace("layers.Dense(1)", "layers.Dropout(0.5), layers.Dense(1)")),
+        plain(
+            script(model=MODEL.replace("layers.Dense(1)", "layers.Dropout(0.5), layers.Dense(1)"))
+        ),
+        contract="rounding",
+        target_tf=(2, 21),
+    ),
     offers(
         "a dropout within a layer",
-        script(model="model = tf.keras.Sequential([layers.LSTM(3, recurrent_dropout=0.2)])"),
+        script(
+            model="model = tf.keras.Sequential([\n"
+            "    layers.LSTM(3, recurrent_dropout=0.2, input_shape=[2, 2])])"
+        ),
         contract="resampled",
     ),
 )

@@ -131,6 +131,23 @@ test_refused = bench(
         reason="function-not-seen",
     ),
     refuses(
+        "a layer in a stack",
+        script(
+            "both = tf.keras.Sequential([\n    tf.keras.layers.Resizing(8, 8),\n"
+            "    tf.keras.layers.RandomZoom(0.1)])",
+            function="def f(x):\n    return both(x)",
+        ),
+        reason="function-not-seen",
+    ),
+    refuses(
+        "a layer with a table",
+        script(
+            "words = tf.keras.layers.TextVectorization()",
+            function="def f(x):\n    return words(x)",
+        ),
+        reason="function-not-seen",
+    ),
+    refuses(
         "a function of elsewhere",
         script("from lib import f", function=""),
         reason="function-not-seen",
@@ -233,6 +250,15 @@ test_refused = bench(
             pipeline="def make():\n"
             "    return tf.data.TextLineDataset('a').shuffle(9).repeat().map(tf.io.decode_raw)",
             loop="",
+        ),
+        reason="left-early",
+    ),
+    refuses(
+        "Keras shuffles the files, and the cache keeps an order that was read to the end",
+        script(
+            pipeline="ds = tf.keras.utils.image_dataset_from_directory('a').cache().map(\n"
+            "    lambda x, y: (x / 255., y))",
+            loop="first = next(iter(ds))\nmodel = tf.keras.Sequential()\nmodel.fit(ds, epochs=3)",
         ),
         reason="left-early",
     ),
@@ -352,6 +378,20 @@ test_rewritten = bench(
         "stateless draws",
         drawing("x + tf.random.stateless_uniform([], seed=[1, 2])"),
         made(drawing("x + tf.random.stateless_uniform([], seed=[1, 2])")),
+        contract="exact",
+    ),
+    rewrites(
+        "a layer that only computes",
+        script(
+            "scaled = tf.keras.layers.Rescaling(1. / 255)",
+            function="def f(x):\n    return scaled(x)",
+        ),
+        made(
+            script(
+                "scaled = tf.keras.layers.Rescaling(1. / 255)",
+                function="def f(x):\n    return scaled(x)",
+            )
+        ),
         contract="exact",
     ),
     rewrites(

@@ -16,7 +16,7 @@ targets = np.sum(inputs, axis=1, keepdims=True).astype(np.float32)
 w = tf.Variable(np.zeros((6, 1), np.float32))
 
 dataset = tf.data.Dataset.from_tensor_slices((inputs, targets))
-dataset = dataset.map(lambda x, y: (x * 2.0, y))
+dataset = dataset.map(lambda x, y: (x * 2.0, y), num_parallel_calls=tf.data.experimental.AUTOTUNE)
 dataset = dataset.batch(32).prefetch(tf.data.experimental.AUTOTUNE)
 iterator = tf.data.make_initializable_iterator(dataset)
 batch_x, batch_y = iterator.get_next()

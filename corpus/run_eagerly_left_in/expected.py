@@ -9,6 +9,7 @@ y = np.tanh(x).sum(axis=1, keepdims=True)
 
 model = tf.keras.Sequential(
     [
+        tf.keras.Input([12]),
         tf.keras.layers.Dense(24, activation="relu", kernel_initializer=tf.keras.initializers.HeNormal(3)),
         tf.keras.layers.Dense(1, kernel_initializer="zeros"),
     ]

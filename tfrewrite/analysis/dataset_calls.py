@@ -82,7 +82,7 @@ _SOURCES = frozenset(
         "sample_from_datasets",
     ]
 )
-_KERAS_SOURCES = (
+KERAS_SOURCES = (
     "image_dataset_from_directory",
     "text_dataset_from_directory",
     "audio_dataset_from_directory",
@@ -94,7 +94,7 @@ SELF_PREFETCHING = frozenset(
         "make_csv_dataset",
         "make_batched_features_dataset",
         "tensorflow_datasets.load",
-        *_KERAS_SOURCES,
+        *KERAS_SOURCES,
     }
 )
 """Sources that read ahead by themselves, at least in some versions."""
@@ -235,7 +235,7 @@ def source_name(names: Names, call: ast.Call) -> str | None:
     if symbol is None:
         return None
     short = symbol.rpartition(".")[2]
-    if symbol.startswith("keras.") and short in _KERAS_SOURCES:
+    if symbol.startswith("keras.") and short in KERAS_SOURCES:
         return short
     data = symbol.removeprefix("contrib.")
     if data.startswith("data.") and data.removeprefix("data.") in _SOURCES:

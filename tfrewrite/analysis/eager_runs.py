@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _MODELS = frozenset(
     ["keras.Sequential", "keras.models.Sequential", "keras.Model", "keras.models.Model"]
 )
+_STACKS = frozenset({"keras.Sequential", "keras.models.Sequential"})
+_SHAPES = frozenset({"input_shape", "batch_input_shape", "input_dim", "batch_shape"})
 _APPLICATIONS = "keras.applications."
 _LIBRARIES = frozenset(
     "tensorflow keras numpy pandas matplotlib sklearn scipy PIL cv2 seaborn tqdm absl argparse"
@@ -41,6 +43,8 @@ _COMPILED = ("optimizer", "loss", "metrics", "weighted_metrics", "loss_weights")
 # Without effect, or an error, while steps run eagerly.
 _GRAPH_ONLY = frozenset({"steps_per_execution", "jit_compile", "experimental_steps_per_execution"})
 _CALLABLES = ("activation", "initializer", "regularizer", "constraint", "layer", "cell", "merge")
+# Measured: layers of Keras 3 draw the same either way.
+_SAME_DRAWS = (2, 21)
 _DEEPEST = 4
 # What may be set before a model is compiled; a method that is set is none of Keras' own.
 _HARMLESS = frozenset({"trainable", "rate", "learning_rate", "lr"})
@@ -58,6 +62,7 @@ class EagerRuns:
         self._own = facts.own_calls
         self._captured = facts.captured
         self._ahead = facts.read_ahead
+        self._target_tf = facts.target_tf
 
     @cached_property
     def compiles(self) -> list[ast.Call]:
@@ -78,7 +83,9 @@ class EagerRuns:
 
     @cached_property
     def draws(self) -> bool:
-        """Whether layers draw random numbers."""
+        """Whether layers draw random numbers, and others in a graph than op by op."""
+        if self._target_tf is not None and self._target_tf >= _SAME_DRAWS:
+            return False
         for call in self._layers:
             symbol = self._names.tf(call.func) or ""
             if any(word in symbol.rpartition(".")[2] for word in _DRAWING):
@@ -177,9 +184,12 @@ class EagerRuns:
     def _model(self, compiling: ast.Call) -> Obstacle | None:
         assert isinstance(compiling.func, ast.Attribute)
         receiver = compiling.func.value
-        if self._is_model(receiver, 0):
-            return None
         text = ast.unparse(receiver)
+        if self._is_model(receiver, 0):
+            if self._all_built:
+                return None
+            message = f"`{text}` is built by its first step: its variables would get other names"
+            return Obstacle("built-by-step", message)
         message = f"how `{text}` in line {compiling.lineno} is made is not seen in this file"
         return Obstacle("model-not-seen", message)
 
@@ -218,6 +228,34 @@ class EagerRuns:
             for call in adding
             if self._names.dotted(call.func) is None
         )
+
+    @cached_property
+    def _all_built(self) -> bool:
+        """Whether each stack of layers knows the shape of its input when it is made.
+
+        Measured: on 2.21 the variables of others have other names in a graph.
+        """
+        if any(getattr(call.func, "attr", "") == "build" for call in self._source.all(ast.Call)):
+            return True
+        added = [
+            call.args[0]
+            for call in sorted(self._source.all(ast.Call), key=self._source.span)
+            if getattr(call.func, "attr", "") == "add" and call.args
+        ]
+        for call in self._source.all(ast.Call):
+            if (self._names.tf(call.func) or "") in _STACKS:
+                listed = call.args[0] if call.args else None
+                layers = listed.elts if isinstance(listed, ast.List) else added
+                if not layers or not self._has_shape(layers[0]):
+                    return False
+        return True
+
+    def _has_shape(self, layer: ast.expr) -> bool:
+        symbol = self._names.tf(layer.func) if isinstance(layer, ast.Call) else None
+        if not isinstance(layer, ast.Call) or symbol is None:
+            return False
+        made = symbol.startswith(("keras.Input", "keras.layers.Input", _APPLICATIONS))
+        return made or any(keyword.arg in _SHAPES for keyword in layer.keywords)
 
     def _is_layer(self, expr: ast.expr) -> bool:
         if isinstance(expr, ast.Name):

@@ -15,6 +15,7 @@ from tfrewrite.analysis.dataset_calls import TRANSFORMATIONS
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.nodes import Kind, Node
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.pure_layers import is_pure_layer
 from tfrewrite.analysis.python_calls import (
     CallEffect,
     effect_of_method,
@@ -198,7 +199,7 @@ class ElementCode:
                 return Obstacle("writes-state", f"`{text}` in line {call.lineno} changes state")
             if known or path.partition(".")[0] in {*_TRACE_TIME_LIBRARIES, "builtins"}:
                 return None
-        elif self._own.function(call) is not None or self._is_harmless_method(call, bodies):
+        elif self._is_seen(call) or self._is_harmless_method(call, bodies):
             return None
         elif isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
             variable = self._captured(call.func.value)
@@ -206,6 +207,13 @@ class ElementCode:
                 return variable
         message = f"what `{text}(...)` in line {call.lineno} does is not known"
         return Obstacle("function-not-seen", message)
+
+    def _is_seen(self, call: ast.Call) -> bool:
+        """Whether a call is of a function of the file, or of a layer that only computes."""
+        if self._own.function(call) is not None:
+            return True
+        name = call.func
+        return isinstance(name, ast.Name) and is_pure_layer(self._names, self._scopes, name)
 
     def _is_harmless_method(self, call: ast.Call, bodies: list[ast.AST]) -> bool:
         """A method of an element, of a Python value, or of a table that never changes."""

@@ -267,16 +267,31 @@ class ParallelMaps:
                     continue
                 if not _may_be(self._pipelines.value(node), stage):
                     continue
-                parent = self._source.parent(node)
-                if isinstance(parent, ast.keyword):
-                    parent = self._source.parent(parent)
-                alone = isinstance(parent, ast.Expr) and not isinstance(node, ast.Call)
-                shown = alone or isinstance(parent, ast.FormattedValue)  # a notebook shows it too
-                private = isinstance(parent, ast.Attribute) and parent.attr.startswith("_")
-                if shown or private or self._shows(parent, node):
+                if self._is_shown(node, set()):
                     message = f"line {node.lineno} shows the dataset, whose class would be another"
                     return Obstacle("dataset-shown", message)
         return None
+
+    def _is_shown(self, node: ast.expr, seen: set[ast.expr]) -> bool:
+        """Whether a value is shown by itself, or in a list, tuple or dict."""
+        seen.add(node)
+        parent = self._source.parent(node)
+        if isinstance(parent, (ast.List, ast.Tuple, ast.Dict)):
+            return self._is_shown(parent, seen)
+        if isinstance(parent, ast.Assign) and not self._is_dataset(node):
+            names = [target for target in parent.targets if isinstance(target, ast.Name)]
+            uses = [u for n in names for b in self._own.bindings_at(n) for u in self._own.uses(b)]
+            return any(self._is_shown(use, seen) for use in uses if use not in seen)
+        if isinstance(parent, ast.keyword):
+            parent = self._source.parent(parent)
+        alone = isinstance(parent, ast.Expr) and not isinstance(node, ast.Call)
+        private = isinstance(parent, ast.Attribute) and parent.attr.startswith("_")
+        if alone or private or isinstance(parent, ast.FormattedValue):
+            return True  # a notebook shows what stands alone
+        return self._shows(parent, node)
+
+    def _is_dataset(self, node: ast.expr) -> bool:
+        return self._pipelines.value(node) is not None
 
     def _shows(self, call: ast.AST | None, node: ast.expr) -> bool:
         if not isinstance(call, ast.Call) or call.func is node:

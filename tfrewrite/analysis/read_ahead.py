@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.dataset_calls import (
+    KERAS_SOURCES,
     PLAIN_TRANSFORMATIONS,
     TRANSFORMATIONS,
     WITH_FUNCTIONS,
@@ -211,6 +212,11 @@ class ReadAhead:
     def draws_anew(self, part: Stage) -> bool:
         """Whether each iteration has an order of its own."""
         given = {keyword.arg: keyword.value for keyword in part.making.keywords}
+        if part.name in KERAS_SOURCES:
+            kept = given.get("shuffle")
+            if kept is None:
+                return part.name != "timeseries_dataset_from_array"
+            return not (isinstance(kept, ast.Constant) and kept.value is False)
         if part.name in _SHUFFLING:
             again = given.get("reshuffle_each_iteration")
             return not (isinstance(again, ast.Constant) and again.value is False)

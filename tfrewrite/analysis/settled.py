@@ -10,6 +10,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.pure_layers import is_pure_layer
 from tfrewrite.analysis.python_calls import gives_data
 from tfrewrite.analysis.scopes import Binding, How
 
@@ -163,6 +164,9 @@ class Settled:
                 return True
         if not traced:
             return self._captured.untouched(name, function)
+        called = self._source.parent(name)
+        if isinstance(called, ast.Call) and called.func is name:
+            return is_pure_layer(self._names, self._scopes, name) or self._captured.data(name)
         whole = self._source.parent(name)
         if isinstance(whole, ast.Attribute) and self._captured.data(whole):
             return True
