@@ -109,7 +109,7 @@ class GraphReaders:
     def _changing(self, loop: ast.stmt) -> Obstacle | None:
         for call in self._source.all(ast.Call):
             name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            if name in ("reset_default_graph", "clear_session") or self._enters_graph(call):
+            if name in ("reset_default_graph", "clear_session") or self.enters_graph(call):
                 elsewhere = self._source.function(call) is not self._source.function(loop)
                 if elsewhere or loop in self._source.ancestors(call):
                     message = f"line {call.lineno} changes the default graph"
@@ -119,7 +119,7 @@ class GraphReaders:
                 return Obstacle("graph-finalized", message)
         return None
 
-    def _enters_graph(self, call: ast.Call) -> bool:
+    def enters_graph(self, call: ast.Call) -> bool:
         """Whether a session makes its graph the default one for good."""
         if self._names.tf(call.func) != "InteractiveSession":
             return False

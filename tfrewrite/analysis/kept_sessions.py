@@ -253,6 +253,8 @@ def _keeping_state(facts: Facts, opened: OpenedSession, run: SessionRun) -> Obst
 def _graphs(facts: Facts, loop: ast.stmt) -> Obstacle | None:
     """What makes another graph the default one while the loop goes on."""
     for node in facts.opened_sessions.reached([loop]):
+        if isinstance(node, ast.Call) and facts.graph_readers.enters_graph(node):
+            return Obstacle("graph-changes", f"line {node.lineno} changes the default graph")
         if not isinstance(node, (ast.Name, ast.Attribute)):
             continue
         if facts.names.tf(node) in ("Graph", "reset_default_graph"):
