@@ -71,12 +71,28 @@ def test_another_module_may_import_it(text: str, *, expected: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["breakpoint()\n", "import pdb\npdb.set_trace()\n", "import sys\nsys._getframe(1)\n"]
+    "text",
+    [
+        "breakpoint()\n",
+        "import pdb\npdb.set_trace()\n",
+        "import sys\nsys._getframe(1)\n",
+        "import numexpr as ne\nne.evaluate(formula)\n",
+        "table.query('x > @a')\n",
+        "table.eval(f'x * @{name}')\n",
+    ],
 )
 def test_what_looks_at_any_variable(text: str) -> None:
     assert facts(text).unread.looked_at
 
 
-@pytest.mark.parametrize("text", ["print(a)\n", "import numpy as np\nnp.stack([a, b])\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "print(a)\n",
+        "import numpy as np\nnp.stack([a, b])\n",
+        "model.evaluate(x, y)\n",
+        "loss.eval(session=sess)\n",
+    ],
+)
 def test_what_does_not(text: str) -> None:
     assert not facts(text).unread.looked_at

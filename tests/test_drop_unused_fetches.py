@@ -247,6 +247,11 @@ REFUSED = [
         step("    import pdb\n" + THREE + "    pdb.set_trace()\n"),
         reason="dynamic-code",
     ),
+    refuses(
+        "a text that is evaluated",
+        step(THREE + "    print(table.query('x > @a'))\n"),
+        reason="dynamic-code",
+    ),
     refuses("a breakpoint", step(THREE + "    breakpoint()\n"), reason="dynamic-code"),
     refuses(
         "a frame that is looked at",

@@ -335,6 +335,19 @@ test_surroundings_refused = bench(
         reason="session-arguments",
     ),
     refuses(
+        "another graph by an interactive session",
+        script(
+            """
+            other = first.graph
+            for image in images:
+                tf.InteractiveSession(graph=other)
+                with tf.Session() as sess:
+                    print(sess.run(total, {x: image}))
+            """
+        ),
+        reason="graph-changes",
+    ),
+    refuses(
         "a configuration that prints for each session",
         in_session(
             "sess.run(total, {x: image})",

@@ -22,6 +22,7 @@ _COUNTING = frozenset(
 )
 _PROFILERS = ("profiler.", "contrib.tfprof.", "python.profiler.")
 _PROFILING = frozenset({"profile", "advise", "Profiler", "print_model_analysis"})
+_PLACEMENT = "log_device_placement"
 _RUNNING = frozenset({"run", "eval", "make_callable", "partial_run"})
 _GRAPHS = ("graph", "graph_def")
 _EAGER = frozenset(
@@ -48,7 +49,21 @@ class GraphReaders:
 
     def noticing(self, op_type: str | None, loop: ast.stmt | None = None) -> Obstacle | None:
         """What would notice, once a loop has begun, that ops are fewer and are called otherwise."""
+        line = self.logging_placement
+        if line:
+            message = f"`log_device_placement` in line {line} prints each op that is made"
+            return Obstacle("graph-read", message)
         return self._eager or self._reading(op_type, loop)
+
+    @cached_property
+    def logging_placement(self) -> int:
+        """The line that may ask for the device of each op to be printed; 0 where none does."""
+        for one in self._source.all(ast.keyword):
+            off = isinstance(one.value, ast.Constant) and not one.value.value
+            if one.arg == _PLACEMENT and not off:
+                return one.value.lineno
+        found = (one for one in self._source.all(ast.Attribute) if one.attr == _PLACEMENT)
+        return next((one.lineno for one in found if isinstance(one.ctx, ast.Store)), 0)
 
     @cached_property
     def _eager(self) -> Obstacle | None:
@@ -116,7 +131,7 @@ class GraphReaders:
     def _changing(self, loop: ast.stmt) -> Obstacle | None:
         for call in self._source.all(ast.Call):
             name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            if name in ("reset_default_graph", "clear_session") or self._enters_graph(call):
+            if name in ("reset_default_graph", "clear_session") or self.enters_graph(call):
                 elsewhere = self._source.function(call) is not self._source.function(loop)
                 if elsewhere or loop in self._source.ancestors(call):
                     message = f"line {call.lineno} changes the default graph"
@@ -132,7 +147,7 @@ class GraphReaders:
                 return Obstacle("graph-finalized", message)
         return None
 
-    def _enters_graph(self, call: ast.Call) -> bool:
+    def enters_graph(self, call: ast.Call) -> bool:
         """Whether a session makes its graph the default one for good."""
         if self._names.tf(call.func) != "InteractiveSession":
             return False

@@ -104,7 +104,7 @@ def _arguments(facts: Facts, opened: OpenedSession, loop: ast.stmt) -> Obstacle 
     if opened.call.args or any(k.arg not in ("config", "graph") for k in opened.call.keywords):
         return Obstacle("session-arguments", "it is not known what its arguments make of it")
     config = next((k.value for k in opened.call.keywords if k.arg == "config"), None)
-    if config is not None and _logs_placement(facts):
+    if config is not None and facts.graph_readers.logging_placement:
         message = "`log_device_placement` prints where the ops are for each session"
         return Obstacle("session-arguments", message)
     names = {config.id} if isinstance(config, ast.Name) else set()
@@ -112,17 +112,6 @@ def _arguments(facts: Facts, opened: OpenedSession, loop: ast.stmt) -> Obstacle 
         if isinstance(node, ast.Name) and node.id in names and node is not config:
             return Obstacle("session-arguments", f"line {node.lineno} may change its configuration")
     return None
-
-
-def _logs_placement(facts: Facts) -> bool:
-    """Whether a session may print the placement of its ops."""
-    name = "log_device_placement"
-    if any(one.attr == name for one in facts.source.all(ast.Attribute)):
-        return True
-    return any(
-        one.arg == name and not (isinstance(one.value, ast.Constant) and not one.value.value)
-        for one in facts.source.all(ast.keyword)
-    )
 
 
 def _other_uses(facts: Facts, opened: OpenedSession) -> Obstacle | None:
@@ -253,6 +242,8 @@ def _keeping_state(facts: Facts, opened: OpenedSession, run: SessionRun) -> Obst
 def _graphs(facts: Facts, loop: ast.stmt) -> Obstacle | None:
     """What makes another graph the default one while the loop goes on."""
     for node in facts.opened_sessions.reached([loop]):
+        if isinstance(node, ast.Call) and facts.graph_readers.enters_graph(node):
+            return Obstacle("graph-changes", f"line {node.lineno} changes the default graph")
         if not isinstance(node, (ast.Name, ast.Attribute)):
             continue
         if facts.names.tf(node) in ("Graph", "reset_default_graph"):

@@ -16,6 +16,9 @@ _LOOKING = frozenset(
     "breakpoint set_trace embed interact _getframe currentframe stack run_line_magic magic dir"
     " runcall post_mortem dump_session".split()
 )
+# They find the variables that a text names in the frame of their caller.
+_EVALUATING = ("numexpr.", "pandasql.", "patsy.")
+_BY_TEXT = frozenset({"evaluate", "query", "eval", "sqldf"})
 
 
 class Unread:
@@ -64,11 +67,20 @@ class Unread:
             name = call.func.id if isinstance(call.func, ast.Name) else ""
             if isinstance(call.func, ast.Attribute):
                 name = call.func.attr
-            if name in _LOOKING and not (self._names.dotted(call.func) or "").startswith(
-                ("numpy.", "tensorflow.")
-            ):
+            path = self._names.dotted(call.func) or ""
+            looking = name in _LOOKING and not path.startswith(("numpy.", "tensorflow."))
+            if looking or path.startswith(_EVALUATING) or _evaluates(name, call):
                 return f"`{ast.unparse(call.func)}(...)` in line {call.lineno}"
         return ""
+
+
+def _evaluates(name: str, call: ast.Call) -> bool:
+    """Whether a call evaluates a text, as `table.query("x > @limit")` does."""
+    first = call.args[0] if call.args else None
+    text = isinstance(first, ast.JoinedStr) or (
+        isinstance(first, ast.Constant) and isinstance(first.value, str)
+    )
+    return name in _BY_TEXT and text
 
 
 def _deletes(binding: Binding) -> bool:
