@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
+from pathlib import Path
 
 from tfrewrite.registry import all_rules
 from tfrewrite.rule_texts import RuleText, rule_texts
+
+README = Path(__file__).resolve().parent.parent / "README.md"
 
 
 def test_rules_are_read_as_they_are() -> None:
@@ -19,3 +23,12 @@ def test_rules_are_read_as_they_are() -> None:
         )
         for rule in all_rules()
     )
+
+
+def test_the_readme_names_every_rule() -> None:
+    rows = re.findall(
+        r"^\| (TFR\d+) (\S+) \| .*?(\(on request\))? \|$", README.read_text(), re.MULTILINE
+    )
+    assert [(code, name, bool(asked)) for code, name, asked in rows] == [
+        (rule.code, rule.name, rule.on_request) for rule in all_rules()
+    ]
