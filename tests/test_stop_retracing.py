@@ -428,6 +428,34 @@ test_stop_retracing = bench(
         contract="rounding",
     ),
     rewrites(
+        "a weight that is made of the counter",
+        HEAD
+        + """
+            @tf.function
+            def step(x, beta, epoch):
+                tf.print(epoch)
+                return tf.reduce_mean(tf.cast(x, tf.float32)) + beta * weight
+
+            for epoch in range(10):
+                beta = 0.1 * epoch
+                for x in data:
+                    step(x, beta, epoch)
+        """,
+        HEAD
+        + """
+            @tf.function
+            def step(x, beta, epoch):
+                tf.print(epoch)
+                return tf.reduce_mean(tf.cast(x, tf.float32)) + beta * weight
+
+            for epoch in range(10):
+                beta = 0.1 * epoch
+                for x in data:
+                    step(x, tf.constant(beta, tf.float32), tf.constant(epoch))
+        """,
+        contract="rounding",
+    ),
+    rewrites(
         "an integer that meets float32 tensors in a helper",
         HEAD
         + """
