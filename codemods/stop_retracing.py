@@ -110,7 +110,7 @@ class StopRetracing(Rule):
     }
 
     def sites(self, facts: Facts) -> Iterator[Site]:
-        if facts.compiled_functions.eager:
+        if facts.compiled_functions.eager or facts.compiled_functions.in_graphs:
             return
         for one in facts.compiled_functions.all:
             if "input_signature" in one.settings:

@@ -100,6 +100,23 @@ test_stop_retracing = bench(
         """,
     ),
     leaves_alone(
+        "in a graph of TensorFlow 1",
+        """
+            import tensorflow as tf
+
+            tf.compat.v1.disable_eager_execution()
+            weight = tf.Variable(1.0)
+
+            @tf.function
+            def step(number):
+                return tf.cast(number, tf.float32) * weight
+
+            total = 0.0
+            for number in range(100):
+                total += step(number)
+        """,
+    ),
+    leaves_alone(
         "nothing is compiled",
         HEAD
         + """
