@@ -136,7 +136,7 @@ def _is_outline(facts: Facts, one: Compiled, calls: list[ast.Call] | None) -> bo
     loops = facts.hoisting.loops(made)
     if not loops or isinstance(facts.scopes.of(made).node, ast.ClassDef):
         return False
-    if facts.compiled_functions.eager:
+    if facts.compiled_functions.eager or facts.compiled_functions.in_graphs:
         return False
     if not in_most_turns(facts.flow, made, loops[0]):
         return False

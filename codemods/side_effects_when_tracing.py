@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.traced_code import Sort
+from tfrewrite.analysis.trace_effects import Sort
 from tfrewrite.model import Report, Site
 from tfrewrite.rule import Rule
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tfrewrite.analysis.compiled_functions import Compiled
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.traced_code import TraceEffect
+    from tfrewrite.analysis.trace_effects import TraceEffect
 
 _MESSAGES = {
     Sort.PRINT: (
@@ -118,7 +118,7 @@ class SideEffectsWhenTracing(Rule):
             return
         told: set[ast.AST] = set()
         for one in facts.compiled_functions.all:
-            for effect in facts.traced_code.effects(one):
+            for effect in facts.trace_effects.of(one):
                 if effect.node not in told:
                     told.add(effect.node)
                     yield Report(facts.source.span(effect.node), _message(facts, effect, one))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.scopes import Binding
 
 _FEW_TURNS = 4
+_MAX_DEPTH = 4
 _RELAXED = "reduce_retracing"
 _RELAXED_BEFORE = "experimental_relax_shapes"
 _FIRST_REDUCING = (2, 9)
@@ -109,7 +110,7 @@ class StopRetracing(Rule):
     }
 
     def sites(self, facts: Facts) -> Iterator[Site]:
-        if facts.compiled_functions.eager:
+        if facts.compiled_functions.eager or facts.compiled_functions.in_graphs:
             return
         for one in facts.compiled_functions.all:
             if "input_signature" in one.settings:
@@ -174,16 +175,17 @@ def _varies(facts: Facts, argument: ast.expr, loops: list[ast.stmt]) -> bool:
     )
 
 
-def _changes(facts: Facts, part: ast.expr, loops: list[ast.stmt]) -> bool:
+def _changes(facts: Facts, part: ast.expr, loops: list[ast.stmt], depth: int = 0) -> bool:
+    """Whether a part of an expression gives something else in each turn."""
     if isinstance(part, ast.Call):
         path = facts.names.dotted(part.func) or ""
         return path.startswith(("time.", "random."))
     if isinstance(part, ast.Name):
-        return any(_counts(facts, one, loops) for one in facts.scopes.bindings(part))
+        return any(_counts(facts, one, loops, depth) for one in facts.scopes.bindings(part))
     return isinstance(part, ast.Attribute) and facts.number_uses.is_counter(part)
 
 
-def _counts(facts: Facts, binding: Binding, loops: list[ast.stmt]) -> bool:
+def _counts(facts: Facts, binding: Binding, loops: list[ast.stmt], depth: int) -> bool:
     """Whether a loop gives a name another number in each turn."""
     if binding.how is How.LOOP:
         return binding.node in loops and turns([binding.node]) > _FEW_TURNS
@@ -191,10 +193,12 @@ def _counts(facts: Facts, binding: Binding, loops: list[ast.stmt]) -> bool:
         return False
     if not any(loop in facts.source.ancestors(binding.node) for loop in loops):
         return False
-    again = any(
-        isinstance(part, ast.Name) and part.id == binding.name for part in ast.walk(binding.value)
-    )
-    return binding.how is How.AUGMENT or again
+    if binding.how is How.AUGMENT:
+        return True
+    parts = [part for part in ast.walk(binding.value) if isinstance(part, ast.expr)]
+    if any(isinstance(part, ast.Name) and part.id == binding.name for part in parts):
+        return True
+    return depth < _MAX_DEPTH and any(_changes(facts, part, loops, depth + 1) for part in parts)
 
 
 def _forbidden(facts: Facts, one: Compiled, loops: list[ast.stmt]) -> Obstacle | None:

@@ -67,6 +67,18 @@ test_hoist_tf_function = bench(
         """,
     ),
     leaves_alone(
+        "in a graph of TensorFlow 1",
+        """
+            import tensorflow.compat.v1 as tf
+
+            with tf.Session() as sess:
+                for x in range(3):
+                    double = tf.function(lambda value: value * 2)
+                    print(sess.run(double(tf.constant(x))))
+        """,
+        shapes=(),
+    ),
+    leaves_alone(
         "a function of that name that is not TensorFlow's",
         """
             import tensorflow as tf

@@ -100,6 +100,23 @@ test_stop_retracing = bench(
         """,
     ),
     leaves_alone(
+        "in a graph of TensorFlow 1",
+        """
+            import tensorflow as tf
+
+            tf.compat.v1.disable_eager_execution()
+            weight = tf.Variable(1.0)
+
+            @tf.function
+            def step(number):
+                return tf.cast(number, tf.float32) * weight
+
+            total = 0.0
+            for number in range(100):
+                total += step(number)
+        """,
+    ),
+    leaves_alone(
         "nothing is compiled",
         HEAD
         + """
@@ -424,6 +441,34 @@ test_stop_retracing = bench(
             for x in data:
                 beta = min(1.0, beta + 0.01)
                 step(x, beta=tf.constant(beta, tf.float32))
+        """,
+        contract="rounding",
+    ),
+    rewrites(
+        "a weight that is made of the counter",
+        HEAD
+        + """
+            @tf.function
+            def step(x, beta, epoch):
+                tf.print(epoch)
+                return tf.reduce_mean(tf.cast(x, tf.float32)) + beta * weight
+
+            for epoch in range(10):
+                beta = 0.1 * epoch
+                for x in data:
+                    step(x, beta, epoch)
+        """,
+        HEAD
+        + """
+            @tf.function
+            def step(x, beta, epoch):
+                tf.print(epoch)
+                return tf.reduce_mean(tf.cast(x, tf.float32)) + beta * weight
+
+            for epoch in range(10):
+                beta = 0.1 * epoch
+                for x in data:
+                    step(x, tf.constant(beta, tf.float32), tf.constant(epoch))
         """,
         contract="rounding",
     ),

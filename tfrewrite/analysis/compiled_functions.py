@@ -61,6 +61,7 @@ class CompiledFunctions:
         self._classes = facts.classes
         self._flow = facts.flow
         self._own = facts.own_calls
+        self._sessions = facts.sessions
 
     @cached_property
     def all(self) -> list[Compiled]:
@@ -72,6 +73,18 @@ class CompiledFunctions:
     def eager(self) -> bool:
         """Whether the file makes all of them run as plain Python, at times at least."""
         return True in self._switches
+
+    @cached_property
+    def in_graphs(self) -> bool:
+        """Whether the file builds graphs of TensorFlow 1, where a call of one only adds ops."""
+        if self._names.version == "1" or self._sessions.runs:
+            return True
+        turning = ("disable_eager_execution", "disable_v2_behavior")
+        return any(
+            (self._names.tf(call.func) or "").rpartition(".")[2] in turning
+            or self._names.tf(call.func) == "Graph"
+            for call in self._source.all(ast.Call)
+        )
 
     @property
     def always_eager(self) -> bool:

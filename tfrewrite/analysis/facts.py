@@ -69,6 +69,7 @@ from tfrewrite.analysis.settled import Settled
 from tfrewrite.analysis.source import Source
 from tfrewrite.analysis.steady_traces import SteadyTraces
 from tfrewrite.analysis.step_functions import StepFunctions
+from tfrewrite.analysis.trace_effects import TraceEffects
 from tfrewrite.analysis.traced_code import TracedCode
 from tfrewrite.analysis.tracing import Tracing
 from tfrewrite.analysis.unread import Unread
@@ -407,8 +408,13 @@ class Facts:
 
     @cached_property
     def traced_code(self) -> TracedCode:
-        """What happens when a `tf.function` is traced."""
+        """What runs when a `tf.function` is traced."""
         return TracedCode(self)
+
+    @cached_property
+    def trace_effects(self) -> TraceEffects:
+        """What happens when a `tf.function` is traced, and only then."""
+        return TraceEffects(self)
 
     @cached_property
     def held_values(self) -> HeldValues:
