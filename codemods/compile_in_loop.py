@@ -31,7 +31,7 @@ class CompileInLoop(Rule):
     ## Why it is slow
     `compile` throws away the step that Keras has traced and compiled, so that the next `fit` or
     `train_on_batch` does it again, and makes a new optimizer. An optimizer that is made for each
-    step makes its variables again. Measured for a network of three layers: see below.
+    step makes its variables again.
 
     ## Before
     ```python
