@@ -41,7 +41,8 @@ def sort(text: str) -> Number | None:
         "1.0 if unknown else None", "args.none", "args.many", "args.other", "FLAGS.none",
         "sess.run(train_op)", "sess.run([loss, train_op])[1]", "sess.run(unknown)",
         "np.asarray(unknown)", "np.exp(w)", "float", "True + 1", "max(unknown, 1.0)",
-        "np.exp(1.0, dtype='S8')", "np.multiply(1.0, 2.0, buffer)", "sum([w])", "1.0 * unknown",
+        "np.exp(1.0, dtype='S8')", "np.multiply(1.0, 2.0, buffer)", "np.array([1.0, unknown])",
+        "np.array([2 ** 70])", "np.array([True])", "np.array([])", "sum([w])", "1.0 * unknown",
     ],
 )  # fmt: skip
 def test_what_is_not_surely_a_number(text: str) -> None:
@@ -76,6 +77,7 @@ def test_what_is_not_surely_a_number(text: str) -> None:
         ("math.exp(1)", Number.FLOAT),
         ("np.exp(1.0)", Number.FRESH),
         ("np.random.rand(3)", Number.FRESH),
+        ("np.array([0.5, 2])", Number.FRESH),
         ("np.reshape(np.zeros(3), 3)", Number.ARRAY),
         ("sess.run(loss)", Number.ARRAY),
         ("sess.run(loss) * 0.5", Number.FRESH),

@@ -493,6 +493,12 @@ test_rewritten = bench(
                 OF_W,
             ),
             (
+                "an array of a list",
+                "sess.run(w.assign(np.array([0.1 * i, 1, 2])))",
+                "sess.run(assign_w, feed_dict={w_value: np.array([0.1 * i, 1, 2])})",
+                OF_W,
+            ),
+            (
                 "a list of one",
                 "print(sess.run([lr.assign(0.1 * i)]))",
                 "print(sess.run([assign_lr], feed_dict={lr_value: 0.1 * i}))",

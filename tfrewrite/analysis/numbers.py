@@ -248,12 +248,19 @@ class Numbers:
         if library == "numpy" and name in _NEW_IN_NUMPY | _VIEWS_OF_NUMPY:
             out = any(one.arg in ("out", "dtype", "copy") for one in call.keywords)
             out = out or writes_to_argument(call, path)
-            made = name in ("zeros", "ones", "eye")
+            made = name in ("zeros", "ones", "eye") or self._are_listed(call, depth)
             sure = made or (bool(sorts) and all(one is not None for one in sorts[:1]))
             if not sure or out:
                 return None
             return Number.FRESH if name in _NEW_IN_NUMPY else Number.ARRAY
         return None
+
+    def _are_listed(self, call: ast.Call, depth: int) -> bool:
+        """Whether an array is made of a list of numbers, none too large for a type of numpy's."""
+        listed = call.args[0] if call.args else None
+        if not isinstance(listed, (ast.List, ast.Tuple)) or not listed.elts:
+            return False
+        return all(self.of(one, depth) in (Number.FLOAT, Number.SMALL) for one in listed.elts)
 
     def _fetched(self, value: ast.expr, index: int | None) -> Number | None:
         """What a run gives for one of the tensors that it fetches; for all, without an index."""
