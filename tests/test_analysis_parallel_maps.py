@@ -55,6 +55,13 @@ def test_who_takes_from_a_map(text: str, consumers: int) -> None:
         ("d = ds.map(tf.abs)\nprint([d, 1])", "dataset-shown"),
         ("all = {'a': ds.map(tf.abs)}\nprint(all)", "dataset-shown"),
         ("all = {'a': ds.map(tf.abs)}\nprint(len(all))", None),
+        ("for d in [ds.map(tf.abs)]:\n    print(d)", "dataset-shown"),
+        ("' '.join(map(repr, [ds.map(tf.abs)]))", "dataset-shown"),
+        ("raise ValueError(ds.map(tf.abs))", "dataset-shown"),
+        ("assert done, ds.map(tf.abs)", "dataset-shown"),
+        ("other.ds = ds.map(tf.abs)", "dataset-shown"),
+        ("print(d := ds.map(tf.abs))", "dataset-shown"),
+        ("lib.train(ds.map(tf.abs))", None),
         ("d = ds.map(tf.abs)\nprint(d.element_spec)", None),
     ],
 )

@@ -36,8 +36,8 @@ _TAKING_ALL = frozenset(
     " dense_to_ragged_batch unique concatenate ignore_errors shuffle_and_repeat".split()
 )
 _ORDER = frozenset({"deterministic", "experimental_deterministic"})
-_SHOWING = frozenset(
-    f"builtins.{name}" for name in "print str repr type format vars dir hasattr getattr".split()
+_NOT_SHOWING = frozenset(
+    f"builtins.{name}" for name in "zip enumerate iter next len list tuple isinstance".split()
 )
 _ARRAYS = frozenset({"from_tensors", "from_tensor_slices"})
 _MAKING_NEW = frozenset(
@@ -62,6 +62,7 @@ class ParallelMaps:
         self._scopes = facts.scopes
         self._flow = facts.flow
         self._own = facts.own_calls
+        self._classes = facts.classes
         self._pipelines = facts.pipelines
         self._ahead = facts.read_ahead
         self._code = facts.element_code
@@ -273,33 +274,50 @@ class ParallelMaps:
         return None
 
     def _is_shown(self, node: ast.expr, seen: set[ast.expr]) -> bool:
-        """Whether a value is shown by itself, or in a list, tuple or dict."""
+        """Whether a value may be shown, by itself or in a list, tuple or dict.
+
+        It may be built on, taken from, named, returned, or given to a function; what is done with
+        it otherwise might show it.
+        """
         seen.add(node)
         parent = self._source.parent(node)
-        if isinstance(parent, (ast.List, ast.Tuple, ast.Dict)):
-            return self._is_shown(parent, seen)
-        if isinstance(parent, ast.Assign) and not self._is_dataset(node):
-            names = [target for target in parent.targets if isinstance(target, ast.Name)]
-            uses = [u for n in names for b in self._own.bindings_at(n) for u in self._own.uses(b)]
-            return any(self._is_shown(use, seen) for use in uses if use not in seen)
         if isinstance(parent, ast.keyword):
             parent = self._source.parent(parent)
-        alone = isinstance(parent, ast.Expr) and not isinstance(node, ast.Call)
-        private = isinstance(parent, ast.Attribute) and parent.attr.startswith("_")
-        if alone or private or isinstance(parent, ast.FormattedValue):
-            return True  # a notebook shows what stands alone
-        return self._shows(parent, node)
+        match parent:
+            case ast.List() | ast.Tuple() | ast.Dict() | ast.IfExp() | ast.NamedExpr():
+                return self._is_shown(parent, seen)
+            case ast.Assign(targets=targets):
+                return any(self._shows_target(target, node, seen) for target in targets)
+            case ast.Attribute(attr=attribute):
+                return attribute.startswith("_")
+            case ast.Call() if parent.func is not node:
+                return self._shows(parent)
+            case ast.Expr():
+                return not isinstance(node, ast.Call)  # a notebook shows what stands alone
+            case ast.For() | ast.comprehension():
+                return not self._is_dataset(node)
+        return not isinstance(parent, (ast.Return, ast.AnnAssign, ast.Subscript, ast.Lambda))
+
+    def _shows_target(self, target: ast.expr, value: ast.expr, seen: set[ast.expr]) -> bool:
+        """Whether what is assigned may be shown by way of its new name."""
+        if isinstance(target, ast.Attribute):
+            owner = target.value
+            return not isinstance(owner, ast.Name) or self._classes.of_self(owner) is None
+        if not isinstance(target, ast.Name) or self._is_dataset(value):
+            return False
+        uses = [use for b in self._own.bindings_at(target) for use in self._own.uses(b)]
+        return any(self._is_shown(use, seen) for use in uses if use not in seen)
 
     def _is_dataset(self, node: ast.expr) -> bool:
         return self._pipelines.value(node) is not None
 
-    def _shows(self, call: ast.AST | None, node: ast.expr) -> bool:
-        if not isinstance(call, ast.Call) or call.func is node:
-            return isinstance(call, ast.BinOp) and isinstance(call.op, ast.Mod)
+    def _shows(self, call: ast.Call) -> bool:
         path = self._names.dotted(call.func)
         if path is None:
             return getattr(call.func, "attr", "") == "format"
-        return path in _SHOWING or effect_of_path(path) is CallEffect.HOST
+        if path.startswith("builtins."):
+            return path not in _NOT_SHOWING
+        return effect_of_path(path) is CallEffect.HOST
 
     # Reading ahead
 
