@@ -35,6 +35,7 @@ X = np.zeros([9, 4])
         "pd.read_csv('a', iterator=True)\nhere = jobs",
         "KFold(5).split(X)\nhere = jobs",
         "[zip([1], [2])]\nfor one in jobs:\n    pass\nhere = one",
+        "[zip([1], [2])]\nfor one in list(jobs):\n    pass\nhere = one",
     ],
 )
 def test_what_may_be_used_up(value: str) -> None:
@@ -49,7 +50,9 @@ def test_what_may_be_used_up(value: str) -> None:
     [
         "[1, 2]", "range(3)", "np.arange(3)", "X + 1", "X[2:]", "X", "'a b'.split()",
         "'a,b'.split(',')", "pd.read_csv('a')", "glob.glob('*')", "train_test_split(X)",
-        "X.astype(int).tolist()", "list(zip(X, X))", "sorted(os.listdir('a'))",
+        "X.astype(int).tolist()",
+        "train_test_split(X.sum().unknown())\njobs, other = jobs",
+        "list(zip(X, X))", "sorted(os.listdir('a'))",
         "[(X, X)]\nfor one, other in zip(jobs, jobs):\n    pass\njobs = one",
     ],
 )  # fmt: skip

@@ -91,3 +91,9 @@ def test_what_a_handler_in_a_loop_catches(handler: str, expected: str) -> None:
     words = found.handlers.catching_more_than_the_graph(node, loop)
     assert expected in words and bool(expected) == bool(words)
     assert found.handlers.catching(node) == bool(expected)
+
+
+@pytest.mark.parametrize("error", ["tf.errors.CancelledError", "tf.errors.OpError"])
+def test_what_tells_a_closed_session_by_its_callable(error: str) -> None:
+    found = facts(f"{IMPORTS}try:\n    f()  # here\nexcept {error}:\n    pass\n")
+    assert found.handlers.catching(marked(found, "here"))

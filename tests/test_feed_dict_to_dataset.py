@@ -714,6 +714,45 @@ test_refused = bench(
         "batch-changes-state",
     ),
     refused(
+        "an object that counts in an array of others",
+        """
+        class Loader:
+            def __init__(self, at):
+                self.at = at
+            def reset(self):
+                self.at = 0
+            def next_batch(self, size):
+                self.at += size
+                return X[:size], Y[:size]
+        place = np.zeros(1)
+        loader = Loader(place)
+        for i in range(9):
+            bx, by = loader.next_batch(9)
+            sess.run(train, {x: bx, y: by})
+            print(place)
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "a batch of two objects, one of which the loop uses",
+        """
+        class Loader:
+            def __init__(self):
+                self.at = 0
+            def next_batch(self, size):
+                self.at += size
+                return X[self.at:self.at + size], Y[self.at:self.at + size]
+        first = Loader()
+        second = Loader()
+        for i in range(9):
+            bx, _ = first.next_batch(9)
+            _, by = second.next_batch(9)
+            sess.run(train, {x: bx, y: by})
+            print(second.at)
+        """,
+        "shared-state",
+    ),
+    refused(
         "it shuffles the arrays",
         """
         for i in range(9):
@@ -1753,6 +1792,76 @@ test_rewritten = bench(
         after(
             """
             loader = Loader(X, Y)
+            def batches():
+                for i in range(100):
+                    bx, by = loader.next_batch(10)
+                    yield bx, by
+            start_batches = batch_iterator.make_initializer(
+                tf.data.Dataset.from_generator(
+                    batches, (x.dtype, y.dtype), (x.shape, y.shape)
+                ).prefetch(1)
+            )
+            sess.run(start_batches)
+            for i in range(100):
+                sess.run(train)
+            """,
+            head="""
+            class Loader:
+                def __init__(self, xs, ys):
+                    self.xs = xs
+                    self.ys = ys
+                    self.at = 0
+
+                def next_batch(self, size):
+                    if self.at + size > len(self.xs):
+                        order = np.random.permutation(len(self.xs))
+                        self.xs = self.xs[order]
+                        self.ys = self.ys[order]
+                        self.at = 0
+                    start = self.at
+                    self.at += size
+                    return self.xs[start:self.at], self.ys[start:self.at]
+
+
+            """,
+        ),
+        contract="exact",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "next_batch of one of two objects of a class of the file",
+        script(
+            """
+            loader = Loader(X, Y)
+            other = Loader(X[:9], Y[:9])
+            for i in range(100):
+                bx, by = loader.next_batch(10)
+                sess.run(train, {x: bx, y: by})
+            """,
+            head="""
+            class Loader:
+                def __init__(self, xs, ys):
+                    self.xs = xs
+                    self.ys = ys
+                    self.at = 0
+
+                def next_batch(self, size):
+                    if self.at + size > len(self.xs):
+                        order = np.random.permutation(len(self.xs))
+                        self.xs = self.xs[order]
+                        self.ys = self.ys[order]
+                        self.at = 0
+                    start = self.at
+                    self.at += size
+                    return self.xs[start:self.at], self.ys[start:self.at]
+
+
+            """,
+        ),
+        after(
+            """
+            loader = Loader(X, Y)
+            other = Loader(X[:9], Y[:9])
             def batches():
                 for i in range(100):
                     bx, by = loader.next_batch(10)

@@ -668,7 +668,6 @@ test_hoist_tf_function = bench(
                 )
 
             for epoch in range(10):
-
                 for x in data:
                     step(x)
         ''',

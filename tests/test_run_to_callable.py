@@ -174,6 +174,32 @@ test_sessions_refused = bench(
         ),
         reason="session-closed",
     ),
+    refuses(
+        "closed in the loop, and what a callable then raises is caught",
+        script(
+            """
+            try:
+                for step in range(1000):
+                    sess.run(train_op)
+                    if step > 10:
+                        sess.close()
+            except tf.errors.CancelledError:
+                print("cancelled")
+            """
+        ),
+        reason="session-closed",
+    ),
+    refuses(
+        "a list that may be empty",
+        script(
+            """
+            updates = [w.assign(w) for w in tf.trainable_variables() if "moving" in w.name]
+            for step in range(1000):
+                sess.run(updates)
+            """
+        ),
+        reason="fetch-unknown",
+    ),
     refuses("options", in_loop("sess.run(train_op, options=options)"), reason="run-options"),
     refuses("metadata", in_loop("sess.run(train_op, run_metadata=metadata)"), reason="run-options"),
     refuses(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.data_values import MOVING_RANGE
+from tfrewrite.analysis.number_sorts import ARRAYS
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import (
     CallEffect,
@@ -121,6 +122,7 @@ class BatchCode:
         self._own = facts.own_calls
         self._owned = facts.ownership
         self._data = facts.data_values
+        self._numbers = facts.numbers
 
     def effects(self, code: Iterable[ast.AST], local: frozenset[str]) -> BatchEffects:
         """What code of one scope does, of which the names in `local` are its own."""
@@ -139,6 +141,7 @@ class _Look:
         self._own = code._own
         self._owned = code._owned
         self._data = code._data
+        self._numbers = code._numbers
         self._local = local
         self._inside: list[ast.AST] = []
         self._receivers: list[ast.expr | None] = []
@@ -326,10 +329,27 @@ class _Look:
         """Whether an attribute starts as a number, and gets nothing but what is computed."""
         cls = self._of_self(target)
         stores = (self._classes.stores(cls, target.attr) if cls is not None else None) or []
-        return _is_counted([store.value for store in stores])
+        return self._is_counted([store.value for store in stores])
 
     def _starts_as_number(self, name: ast.Name) -> bool:
-        return _is_counted([binding.value for binding in self._scopes.bindings(name)])
+        return self._is_counted([binding.value for binding in self._scopes.bindings(name)])
+
+    def _is_counted(self, values: list[ast.expr | None]) -> bool:
+        """Whether a variable starts as a number, and gets nothing but what is computed for it."""
+        return any(map(_is_number, values)) and all(map(self._is_computed, values))
+
+    def _is_computed(self, value: ast.expr | None) -> bool:
+        """Whether a value is a number, or made anew by an operator: nobody else has hold of it."""
+        if isinstance(value, (ast.Constant, ast.BinOp, ast.UnaryOp)):
+            return True
+        if value is None or self._numbers.of(value) in (None, *ARRAYS):
+            bindings = self._scopes.bindings(value) if isinstance(value, ast.Name) else []
+            return bindings != [] and all(
+                isinstance(binding.value, (ast.Constant, ast.BinOp, ast.UnaryOp))
+                and binding.how in (How.ASSIGN, How.AUGMENT)
+                for binding in bindings
+            )
+        return True
 
     def _made_here(self, target: ast.expr) -> bool:
         """Whether a name holds an object that this code made itself, in this turn."""
@@ -520,6 +540,8 @@ class _Look:
                 message = f"it is not known what else `{_short(call.func.value)}` goes by"
                 self._unknown(call, message)
                 return
+            if function in self._seen and receiver not in self.found.states:
+                self.found.states.append(receiver)  # what it does to one object, it does to another
         if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function)):
             self._unknown(call, f"`{_short(call.func)}` is a generator")
             return
@@ -549,7 +571,7 @@ class _Look:
         self._receivers.pop()
 
     def _receiver(self, func: ast.Attribute) -> ast.expr | None:
-        """The object whose method is called, where that is of a class of the file, and one only."""
+        """The object whose method is called, where it is of a class of the file, by one name."""
         owner = func.value
         if not isinstance(owner, ast.Name):
             return None
@@ -560,8 +582,7 @@ class _Look:
         made = self._classes.defined(value.func) if isinstance(value, ast.Call) else None
         if made is None or bindings[0].how is not How.ASSIGN or self._classes.extended(made):
             return None
-        single = len(self._classes.instantiations(made)) == 1
-        return owner if single and self._keeps_itself(made) else None
+        return owner if self._keeps_itself(made) else None
 
     def _keeps_itself(self, cls: ast.ClassDef) -> bool:
         """Whether no method hands `self` on."""
@@ -578,14 +599,8 @@ def _binds_names(target: ast.expr) -> bool:
     return isinstance(target, ast.Name)
 
 
-def _is_counted(values: list[ast.expr | None]) -> bool:
-    """Whether a variable starts as a number, and gets nothing but what is computed."""
-    started = any(
-        isinstance(value, ast.Constant) and isinstance(value.value, (int, float))
-        for value in values
-    )
-    computed = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp)
-    return started and all(isinstance(value, computed) for value in values)
+def _is_number(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, (int, float))
 
 
 def _is_container(value: ast.expr | None) -> bool:

@@ -169,7 +169,8 @@ class DataValues:
                     return any(self._holds_lazy(one, seen) for one in self._own.returned(function))
                 if isinstance(expr.func, ast.Attribute) and expr.func.attr in ("items", "values"):
                     return self._holds_lazy(expr.func.value, seen)
-                return any(self._holds_lazy(one, seen) for one in expr.args)
+                passing = self._names.dotted(expr.func) in _LAZY | _HANDING_ON
+                return passing and any(self._holds_lazy(one, seen) for one in expr.args)
         return False
 
     def _gives_once(self, call: ast.Call, seen: set[ast.AST]) -> bool:

@@ -71,8 +71,15 @@ class Handlers:
         return ""
 
     def catching(self, node: ast.AST) -> bool:
-        """Whether anything may catch an exception by more than the type of a run's error."""
-        return any(not all(map(self._of_run, _handlers(outer))) for outer in self.outwards(node))
+        """Whether anything may tell the error of a closed session from that of its callables.
+
+        The one is a RuntimeError, the other a CancelledError.
+        """
+        return any(
+            not self._of_run(handler) or self._of_closed(handler)
+            for outer in self.outwards(node)
+            for handler in _handlers(outer)
+        )
 
     def outwards(self, node: ast.AST, seen: set[ast.AST] | None = None) -> Iterator[ast.AST]:
         """The `try` and `with` statements that an exception leaves on its way out."""
@@ -125,12 +132,18 @@ class Handlers:
 
     def _of_run(self, handler: ast.ExceptHandler) -> bool:
         """Whether a handler is for errors of TensorFlow's runtime alone."""
-        listed = isinstance(handler.type, ast.Tuple)
+        paths = self._caught(handler)
+        return bool(paths) and all(
+            path.startswith("tensorflow.errors.") or path in _RUNTIME_ONLY for path in paths
+        )
+
+    def _of_closed(self, handler: ast.ExceptHandler) -> bool:
+        """Whether a handler is for what a callable of a closed session raises."""
+        return any(path.endswith(("CancelledError", "OpError")) for path in self._caught(handler))
+
+    def _caught(self, handler: ast.ExceptHandler) -> list[str]:
         types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-        if handler.type is None or (listed and not types):
-            return False
-        paths = [self._names.dotted(one) or "" for one in types if one is not None]
-        return all(path.startswith("tensorflow.errors.") or path in _RUNTIME_ONLY for path in paths)
+        return [self._names.dotted(one) or "" for one in types if one is not None]
 
 
 def _handlers(statement: ast.AST) -> list[ast.ExceptHandler]:
