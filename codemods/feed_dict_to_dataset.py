@@ -358,10 +358,11 @@ def _race(facts: Facts, batch: FedBatch) -> Obstacle | None:
     feed = batch.run.feed
     fed = facts.feeds.fed(feed) if feed is not None else None
     uncut = feed is None or facts.feeds.only_placeholders(feed)
-    found = Company(roots, fed, only_placeholders=uncut).race()
+    company = Company(roots, fed, only_placeholders=uncut)
     effects = [node.effect.flags for node in beneath(*roots) if node.effect is not None]
     writing = [one for one in effects if "writes" in one and "iterates" not in one]
-    if found is None and len(writing) < 2:
+    only_reads = company.traced and not writing and not any("calls" in one for one in effects)
+    if only_reads or (company.race() is None and len(writing) < 2):
         return None
     text = facts.source.segment(batch.run.fetches)
     message = (

@@ -1218,6 +1218,26 @@ def pipeline(generator: str, loop: str, *, start: str = _START) -> str:
 test_rewritten = bench(
     FeedDictToDataset,
     rewrites(
+        "summaries, and nothing that is written",
+        script(
+            _LOOP.replace("sess.run(train,", "s, l = sess.run([merged, loss],"),
+            graph=_GRAPH + "tf.summary.scalar('loss', loss)\nmerged = tf.summary.merge_all()\n",
+        ),
+        after(
+            "def batches():\n"
+            "    for i in range(100):\n"
+            "        bx = X[i * 10:i * 10 + 10]\n"
+            "        by = Y[i * 10:i * 10 + 10]\n"
+            "        yield bx, by" + _START + "sess.run(start_batches)\n"
+            "for i in range(100):\n"
+            "    s, l = sess.run([merged, loss])\n",
+            graph=_GRAPH_AFTER
+            + "tf.summary.scalar('loss', loss)\nmerged = tf.summary.merge_all()\n",
+        ),
+        contract="exact",
+        shapes=("main", "crlf", "tabs"),
+    ),
+    rewrites(
         "a loss that the update waits for",
         script(_LOOP.replace("sess.run(train,", "_, l = sess.run([train, loss],")),
         after(
