@@ -150,7 +150,7 @@ def reason(text: str) -> str:
         ("class Net(Model):\n    def call(self, x):\n        self.n += 1", "traced-effects"),
         ("class Net(Model):\n    def call(self, x):\n        seen.append(x)", "traced-effects"),
         ("model.compile(**settings)", "steps-per-execution"),
-        ("keras.backend.set_floatx('float64')", "precision-policy"),
+        ("keras.backend.set_floatx('float16')", "precision-policy"),
         ("f = lambda x: keras.backend.random_normal(x)", "random-in-model"),
         (
             "class Noise(Layer):\n    def call(self, x):\n        return tf.nn.dropout(x, 1)",
@@ -188,6 +188,7 @@ def test_methods_of_its_own() -> None:
     "text",
     [
         "import os\nos.environ['KERAS_BACKEND'] = 'tensorflow'",
+        "keras.backend.set_floatx('float64')",
         "import requests\ns = requests.Session()",
         "class Net(Model):\n    def call(self, x):\n        return x",
         "class Env(gym.Env):\n    def fit(self):\n        pass",

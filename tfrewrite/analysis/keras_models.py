@@ -48,7 +48,7 @@ _EAGER = frozenset(
     " config_run_functions_eagerly".split()
 )
 _PRECISION = frozenset(
-    "mixed_precision set_floatx set_global_policy set_policy set_dtype_policy"
+    "mixed_precision set_global_policy set_policy set_dtype_policy"
     " set_global_dtype_policy enable_mixed_precision_graph_rewrite".split()
 )
 _DRAWING = re.compile(
@@ -271,6 +271,7 @@ class KerasModels:
             or self._worded("graph-mode", _GRAPH_MODE, "is of TensorFlow 1's graphs")
             or self._worded("runs-eagerly", _EAGER, "makes models run op by op")
             or self._worded("precision-policy", _PRECISION, "changes how numbers are converted")
+            or self._floats()
             or self._compiled()
             or self._traced_effects()
             or self._drawing()
@@ -301,6 +302,15 @@ class KerasModels:
                 if "tensorflow" not in texts:
                     message = f"line {constant.lineno} may set another library beneath Keras"
                     return Obstacle("other-backend", message)
+        return None
+
+    def _floats(self) -> Obstacle | None:
+        """Another type of floats than those of 32 or 64 bits, which were measured."""
+        for call in self._classes.calls("set_floatx"):
+            given = call.args[0] if call.args else None
+            if not isinstance(given, ast.Constant) or given.value not in ("float32", "float64"):
+                message = f"line {call.lineno} changes how numbers are converted"
+                return Obstacle("precision-policy", message)
         return None
 
     def own_method(self, expr: ast.expr) -> Obstacle | None:
