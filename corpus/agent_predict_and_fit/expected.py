@@ -8,8 +8,8 @@ import tensorflow as tf
 from tensorflow import keras
 
 EPISODES = 2
-STEPS = 8
-BATCH = 6
+STEPS = 6
+BATCH = 3
 
 
 class Line:
