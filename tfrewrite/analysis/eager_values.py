@@ -82,6 +82,9 @@ class EagerValues:
         path = self._names.dotted(name)
         if path is not None:
             return _of_library(path)
+        cls = self._classes.of_self(name)
+        if cls is not None:
+            return Own(cls, frozenset({cls}))
         bindings = self._scopes.bindings(name)
         if len(bindings) != 1:
             lines = ", ".join(str(getattr(b.node, "lineno", "?")) for b in bindings)

@@ -31,6 +31,7 @@ from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.graph_readers import GraphReaders
 from tfrewrite.analysis.handlers import Handlers
 from tfrewrite.analysis.hoisting import Hoisting
+from tfrewrite.analysis.inline_steps import InlineSteps
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
@@ -334,6 +335,11 @@ class Facts:
     def compiled_models(self) -> CompiledModels:
         """The models that Keras trains."""
         return CompiledModels(self)
+
+    @cached_property
+    def inline_steps(self) -> InlineSteps:
+        """The steps that loops have written out in their bodies."""
+        return InlineSteps(self)
 
     @cached_property
     def step_functions(self) -> StepFunctions:
