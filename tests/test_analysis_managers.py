@@ -41,6 +41,7 @@ def test_what_is_not_known_may_do_anything(manager: str) -> None:
         "tf.Session() as sess",
         "tf.train.MonitoredTrainingSession() as sess",
         "tf.name_scope('a')",
+        "tf.GradientTape(persistent=True) as tape",
         "tf.variable_scope('a', reuse=True)",
         "tf.Graph().as_default(), tf.device('/cpu:0')",
         "tf.control_dependencies([a])",

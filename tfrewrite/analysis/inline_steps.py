@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
@@ -48,15 +48,26 @@ class InlineSteps:
 
     def all(self) -> list[InlineStep]:
         """Every tape that is opened in the body of a loop, in the order of the text."""
-        found = []
+        found: list[InlineStep] = []
         for node in sorted(self._source.all(ast.With), key=lambda one: one.lineno):
             loops = [one for one in self._flow.enclosing(node) if isinstance(one, _LOOPS)]
             if not loops or not self._opens_tape(node) or self._is_inside_another(node):
                 continue
             if node not in loops[0].body or self._steps.is_traced(node):
                 continue
+            if isinstance(self._scopes.of(node).node, ast.ClassDef):
+                continue  # a name bound there is an attribute
+            if any(node in one.statements for one in found):
+                continue
             found.append(InlineStep(node, loops[-1], self._stretch(node)))
         return found
+
+    def shorter(self, step: InlineStep) -> InlineStep | None:
+        """The same up to the update before its last one; None where there is none."""
+        for last in range(len(step.statements) - 2, 0, -1):
+            if self._calls_one_of(step.statements[last], _UPDATING):
+                return replace(step, statements=step.statements[: last + 1])
+        return None
 
     def obstacle(self, step: InlineStep) -> Obstacle | None:
         """Why a function of the step would be traced more than once."""
@@ -88,15 +99,43 @@ class InlineSteps:
             if isinstance(name.ctx, ast.Load) and self._changes(name, step, inside):
                 parameters.append(name.id)
             elif isinstance(name.ctx, ast.Store):
-                uses = self._scopes.uses(name)
-                if any(use not in inside for use in uses):
+                if any(use not in inside for use in self._uses(name)):
                     results.append(name.id)
-        return InlineStep(
-            step.tape,
-            step.loop,
-            step.statements,
-            tuple(dict.fromkeys(parameters)),
-            tuple(dict.fromkeys(results)),
+        for result in results:
+            if not any(self._surely_binds(one, result) for one in step.statements):
+                message = f"`{result}` gets a value in the step under a condition only"
+                return Obstacle("not-followed", message)
+        return replace(
+            step,
+            parameters=tuple(dict.fromkeys(parameters)),
+            results=tuple(dict.fromkeys(results)),
+        )
+
+    def _uses(self, name: ast.Name) -> list[ast.Name]:
+        """Every place that reads a variable, deletes it, or changes it in place."""
+        owner = self._scopes.of(name).owner(name.id)
+        return [
+            *self._scopes.uses(name),
+            *(
+                one
+                for one in self._source.all(ast.Name)
+                if one.id == name.id
+                and not isinstance(one.ctx, ast.Load)
+                and isinstance(self._source.parent(one), (ast.AugAssign, ast.Delete))
+                and self._scopes.of(one).owner(one.id) is owner
+            ),
+        ]
+
+    def _surely_binds(self, statement: ast.stmt, name: str) -> bool:
+        if isinstance(statement, ast.With):
+            return any(self._surely_binds(one, name) for one in statement.body)
+        if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            return False
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        return any(
+            isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+            for target in targets
+            for node in ast.walk(target)
         )
 
     def _changes(self, name: ast.Name, step: InlineStep, inside: set[ast.AST]) -> bool:

@@ -10,7 +10,9 @@ import ast
 
 from tfrewrite.analysis.names import Names
 
-_SCOPES = frozenset({"name_scope", "device", "container", "control_dependencies", "op_scope"})
+_SCOPES = frozenset(
+    "name_scope device container control_dependencies op_scope GradientTape".split()
+)
 _VARIABLE_SCOPES = frozenset({"variable_scope", "variable_op_scope"})
 _VARIABLE_SCOPE_ARGUMENTS = frozenset(
     {

@@ -42,6 +42,10 @@ class OwnCalls:
         """What a plain function may return; empty where a decorator or generator hides it."""
         if function.decorator_list or isinstance(function, ast.AsyncFunctionDef):
             return []
+        return self.given_back(function)
+
+    def given_back(self, function: Method) -> list[ast.expr]:
+        """The same, whatever its decorators make of it."""
         found: list[ast.expr] = []
         for statement in function.body:
             for node in evaluated(statement):

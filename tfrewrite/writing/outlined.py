@@ -23,7 +23,7 @@ def outlined(facts: Facts, step: InlineStep, name: str, decorator: str) -> tuple
     function = f"@{decorator}\ndef {name}({given}):\n{body}{end}"
     call = f"{results} = {name}({given})" if results else f"{name}({given})"
     return (
-        InsertBefore(facts.source.span(step.loop), f"{function}\n\n"),
+        InsertBefore(facts.source.span(step.loop), _spaced(facts, step, function)),
         InsertBefore(facts.source.span(first), call),
         *(
             RemoveStatement(facts.source.span(one), facts.source.span(first), kept=True)
@@ -41,12 +41,22 @@ def spans_lines(step: InlineStep) -> bool:
     )
 
 
+def _spaced(facts: Facts, step: InlineStep, function: str) -> str:
+    """The function with blank lines around it: two at the margin, one in another block."""
+    wanted = 2 if step.loop.col_offset == 0 else 1
+    number = step.loop.lineno - 1
+    while number and facts.source.line(number).lstrip().startswith("#"):
+        number -= 1
+    there = 0
+    while number - there > 0 and not facts.source.line(number - there).strip():
+        there += 1
+    return "\n" * max(0, wanted - there) + function + "\n" * wanted
+
+
 def _text(facts: Facts, step: InlineStep) -> str:
-    """The lines of the step, with the comments in it and right above it."""
+    """The lines of the step with the comments in it; those above it stay above the call."""
     source = facts.source
     start = step.statements[0].lineno
-    while start > 1 and source.line(start - 1).lstrip().startswith("#"):
-        start -= 1
     end = step.statements[-1].end_lineno or start
     lines = [source.line(number) for number in range(start, end + 1)]
     return textwrap.dedent("\n".join(lines)) + "\n"
