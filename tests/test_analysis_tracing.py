@@ -131,6 +131,10 @@ def test_which_layers_draw_and_make_variables() -> None:
         ("for i, (x, y) in enumerate(data):\n    v = y  # here", Tensor(nest=True)),
         ("(a, b), c = (xs, weights), 3\nv = a  # here", Array()),
         ("v = model.trainable_variables  # here", Group(None, Thing("variable", "Variable"))),
+        (
+            "@tf.function\ndef f():\n    return weights * 2, 3\nv = f()  # here",
+            group(Tensor(), Tensor()),
+        ),
         ("v = np.random.RandomState(1).normal(size=3)  # here", Array()),
     ],
 )

@@ -79,12 +79,12 @@ class EagerCalls:
             return Own(cls, frozenset({call}))
         function = self._own.function(call)
         if function is not None:
-            returned = self._own.returned(function)
-            if self._own.is_plain(function):  # compiled, it gives tensors all the same
-                returned = self._own.given_back(function)
+            compiled = bool(function.decorator_list) and self._own.is_plain(function)
+            returned = (self._own.given_back if compiled else self._own.returned)(function)
             if not returned:
                 return Unknown(f"what `{function.name}` gives in line {call.lineno} is not known")
-            return made_by(joined(*(self._values.value(one) for one in returned)), call)
+            found = joined(*(self._values.value(one) for one in returned))
+            return _from_trace(found) if compiled else made_by(found, call)
         if isinstance(call.func, ast.Attribute):
             return self._of_method(call, call.func)
         return self._called(call, self._values.value(call.func))
@@ -266,6 +266,19 @@ def _is_built(layers: tuple[Value, ...] | None) -> bool:
 
 def _is_symbolic(value: Value) -> bool:
     return isinstance(value, Thing) and value.kind == "symbolic"
+
+
+def _from_trace(value: Value) -> Value:
+    """What a compiled function gives for a value: tensors."""
+    match value:
+        case Number(literal=ast.Constant(value=None)):
+            return value
+        case Number() | Array() | Thing(kind="variable"):
+            return Tensor()
+        case Group(items=items, each=each):
+            known = None if items is None else tuple(_from_trace(item) for item in items)
+            return Group(known, _from_trace(each))
+    return value
 
 
 def _arguments(call: ast.Call) -> list[ast.expr]:

@@ -286,6 +286,7 @@ class EagerValues:
         for value in values:
             if isinstance(value, Unknown):
                 return value
+        circular = any(isinstance(value, Bottom) for value in values)
         values = [value for value in values if not isinstance(value, Bottom)]
         symbolic = [v for v in values if isinstance(v, Thing) and v.kind == "symbolic"]
         if symbolic:
@@ -299,7 +300,7 @@ class EagerValues:
             return joined(*(value for value in values if isinstance(value, Array)))
         if all(isinstance(value, Number) for value in values):
             varies = any(isinstance(value, Number) and value.varies for value in values)
-            return Number(None, varies=varies) if values else Bottom()
+            return Bottom() if circular or not values else Number(None, varies=varies)
         return Unknown("what an operator makes of it is not known")
 
     def _attribute(self, attribute: ast.Attribute) -> Value:
