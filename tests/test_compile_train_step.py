@@ -190,6 +190,31 @@ FROM_OUTSIDE = (
         """,
     ),
     no(
+        "a list in a dict",
+        "captured-not-fixed",
+        'rates = {"x": [0.1]}\n',
+        with_loss('loss_object(y, model(x)) * rates["x"][0]'),
+        """
+        for x, y in data:
+            rates["x"][0] *= 0.5
+            loss = step(x, y)
+        """,
+    ),
+    no(
+        "a value of another module",
+        "captured-not-fixed",
+        "import config\n",
+        with_loss("loss_object(y, model(x)) * config.scale"),
+        LOOP,
+    ),
+    no(
+        "a rate of another module",
+        "captured-not-fixed",
+        "import config\noptimizer_2 = tf.keras.optimizers.SGD(config.rate)\n",
+        STEP.replace("optimizer.", "optimizer_2."),
+        LOOP,
+    ),
+    no(
         "an array that is changed",
         "captured-not-fixed",
         "mask = np.ones((6,), np.float32)\n",

@@ -1,7 +1,5 @@
 """Classification with a model class, a custom loop, and the step in a function."""
 
-import hashlib
-
 import numpy as np
 import tensorflow as tf
 
@@ -55,4 +53,4 @@ for epoch in range(EPOCHS):
     print(epoch, float(train_loss.result()), float(train_accuracy.result()), float(norm))
 
 weights = np.concatenate([v.numpy().ravel() for v in model.variables])
-print(hashlib.sha256(weights.tobytes()).hexdigest())
+print(float(np.linalg.norm(weights)))

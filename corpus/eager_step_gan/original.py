@@ -1,7 +1,5 @@
 """A small GAN: a step for each network, noise from a generator whose state is a variable."""
 
-import hashlib
-
 import numpy as np
 import tensorflow as tf
 
@@ -69,4 +67,4 @@ for epoch in range(EPOCHS):
     print(epoch, float(c_loss), float(g_loss))
 
 weights = np.concatenate([v.numpy().ravel() for v in generator.variables + critic.variables])
-print(hashlib.sha256(weights.tobytes()).hexdigest())
+print(float(np.linalg.norm(weights)))

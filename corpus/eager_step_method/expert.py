@@ -1,7 +1,5 @@
 """Q-learning on recorded transitions: the step is a method, the target network is copied."""
 
-import hashlib
-
 import numpy as np
 import tensorflow as tf
 
@@ -66,4 +64,4 @@ for step in range(STEPS):
         print(step, float(loss))
 
 weights = np.concatenate([v.numpy().ravel() for v in agent.online.variables])
-print(hashlib.sha256(weights.tobytes()).hexdigest())
+print(float(np.linalg.norm(weights)))

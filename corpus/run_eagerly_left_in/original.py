@@ -1,7 +1,5 @@
 """Regression by fit, with a layer and a loss of the script's own."""
 
-import hashlib
-
 import numpy as np
 import tensorflow as tf
 
@@ -34,4 +32,4 @@ for epoch, loss in enumerate(history.history["loss"]):
     print(epoch, loss)
 
 weights = np.concatenate([v.numpy().ravel() for v in model.variables])
-print(hashlib.sha256(weights.tobytes()).hexdigest())
+print(float(np.linalg.norm(weights)))

@@ -182,6 +182,11 @@ def group(*items: Value, own: bool = False) -> Group:
     return Group(items, joined(*items), own)
 
 
+def is_nested(value: Group) -> bool:
+    """Whether there are lists or dicts in a list or dict."""
+    return any(isinstance(one, Group) for one in (value.each, *(value.items or ())))
+
+
 def made_by(value: Value, call: ast.AST) -> Value:
     """The same, as what a call gives: each call of a function makes objects of its own."""
     match value:

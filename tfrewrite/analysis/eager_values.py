@@ -25,6 +25,7 @@ from tfrewrite.analysis.abstract_values import (
     Unknown,
     Value,
     group,
+    is_nested,
     joined,
 )
 from tfrewrite.analysis.eager_calls import EagerCalls
@@ -40,6 +41,7 @@ _VARIABLES = frozenset(
     "trainable_variables trainable_weights variables weights non_trainable_variables".split()
 )
 _LOOKING = frozenset("items values keys get index count copy".split())
+_KNOWN_LIBRARIES = frozenset("tensorflow numpy math builtins functools operator".split())
 _PROGRESS = frozenset({"tqdm.tqdm", "tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm"})
 
 
@@ -212,18 +214,26 @@ class EagerValues:
         """A container only where nobody changes it or gets hold of it."""
         if isinstance(value, Group):
             for use in uses:
-                if not self.leaves(use):
+                if not self.leaves(use, nested=is_nested(value)):
                     return Unknown(f"`{name}` may be changed in line {use.lineno}")
         return value
 
-    def leaves(self, use: ast.expr) -> bool:
-        """Whether a use of a list or dict leaves it as it is, and keeps no hold of it."""
+    def leaves(self, use: ast.expr, *, nested: bool = False) -> bool:
+        """Whether a use of a list or dict leaves it as it is, and keeps no hold of it.
+
+        Where there are others in it, that holds of these as well.
+        """
         parent = self._source.parent(use)
         match parent:
             case ast.Subscript(value=value):
-                return value is not use or isinstance(parent.ctx, ast.Load)
+                if value is not use:
+                    return True
+                kept = not nested or self.leaves(parent, nested=True)
+                return isinstance(parent.ctx, ast.Load) and kept
             case ast.Attribute(attr=attribute):
-                return attribute in _LOOKING
+                return attribute in _LOOKING and not nested
+            case ast.For() | ast.comprehension() | ast.BinOp():
+                return not nested
             case ast.Call(func=func):
                 if func is use:
                     return False
@@ -232,12 +242,14 @@ class EagerValues:
                 tape = isinstance(func, ast.Attribute) and func.attr in (
                     "gradient", "apply_gradients", "watch",
                 )  # fmt: skip
+                if nested:
+                    return path in ("builtins.len", "builtins.print")
                 return pure or tape or path.startswith("tensorflow.")
             case ast.keyword():
                 call = self._source.parent(parent)
                 named = self._names.dotted(call.func) if isinstance(call, ast.Call) else None
-                return (named or "").startswith("tensorflow.")
-            case ast.For() | ast.comprehension() | ast.BinOp() | ast.Compare():
+                return (named or "").startswith("tensorflow.") and not nested
+            case ast.Compare():
                 return True
         return False
 
@@ -423,7 +435,11 @@ class EagerValues:
 
 
 def _of_library(path: str) -> Value:
-    return Number(None) if path in _CONSTANTS else Library(path)
+    if path in _CONSTANTS:
+        return Number(None)
+    if path.partition(".")[0] in _KNOWN_LIBRARIES:
+        return Library(path)
+    return Unknown(f"`{path}` is not in this file")
 
 
 def in_comprehension(ancestors: Iterable[ast.AST]) -> bool:

@@ -19,6 +19,7 @@ from tfrewrite.analysis.abstract_values import (
     Thing,
     Unknown,
     Value,
+    is_nested,
     joined,
     parts,
 )
@@ -212,7 +213,9 @@ class Members:
         """A list of an object, with what `__init__` appends to it."""
         items: list[Value] = []
         for use in self._classes.reads(name):
-            if self._names.dotted(use) is not None or self._values.leaves(use):
+            if self._names.dotted(use) is not None or self._values.leaves(
+                use, nested=is_nested(found)
+            ):
                 continue  # `tf.keras.layers` is another thing
             parent = self._source.parent(use)
             call = self._source.parent(parent) if isinstance(parent, ast.Attribute) else None
