@@ -705,6 +705,12 @@ CALLERS = (
         LOOP,
     ),
     no("several devices", "not-eager", "strategy = tf.distribute.MirroredStrategy()\n", STEP, LOOP),
+    refuses(
+        "TensorFlow is imported below",
+        STEP + START + LOOP,
+        reason="tensorflow-not-named",
+        shapes=(),
+    ),
     leaves_alone("compiled by hand", script(STEP, "fast = tf.function(step)\n", LOOP)),
     leaves_alone("compiled already", script("@tf.function\n", STEP, LOOP)),
     leaves_alone(
