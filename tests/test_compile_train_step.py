@@ -483,6 +483,15 @@ OBJECTS = (
         OTHER_LOOP,
     ),
     no(
+        "an object that nobody holds",
+        "callers-not-seen",
+        CLASS,
+        """
+        for x, y in data:
+            loss = Trainer(0.1).step(x, y)
+        """,
+    ),
+    no(
         "a subclass does something else",
         "callers-not-seen",
         CLASS,
@@ -585,7 +594,7 @@ BODIES = (
     ),
     no(
         "a private name",
-        "fails-when-traced",
+        "not-followed",
         CLASS.replace("self.weights", "self.__weights"),
         OTHER_LOOP,
     ),

@@ -114,8 +114,8 @@ class StepFunctions:
             parent = self._source.parent(use)
             if not isinstance(owner, Own) or not isinstance(parent, ast.Call):
                 return None
-            if parent.func is not use:
-                return None
+            if parent.func is not use or not isinstance(use.value, (ast.Name, ast.Attribute)):
+                return None  # what is compiled holds its object weakly, and a new one is gone
             found.append(parent)
         return found
 

@@ -122,7 +122,7 @@ class Tracer:
             if isinstance(named, str) and named.startswith("__") and not named.endswith("__"):
                 line = getattr(inner, "lineno", node.lineno)
                 message = f"AutoGraph does not support `{named}` in line {line}"
-                raise TraceError("fails-when-traced", message)
+                raise TraceError("not-followed", message)
         arguments = node.args
         if arguments.vararg or arguments.kwarg:
             raise TraceError("not-followed", f"`{name}` takes any number of arguments")
