@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.step_functions import Step
 from tfrewrite.edits import EditError, apply_edits
+from tfrewrite.line_map import LineMap
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.drawn_anew import drawn_anew
@@ -97,13 +99,16 @@ class OutlineTrainStep(Rule):
     on_request = True
 
     def sites(self, facts: Facts) -> Iterator[Site]:
+        taken: set[str] = set()
         for step in facts.inline_steps.all():
-            found = _longest(facts, step)
+            name = facts.names.fresh("train_step", taken)
+            found = _longest(facts, step, name)
             span = facts.source.span(step.tape.items[0].context_expr)
             if isinstance(found, Obstacle):
                 yield Refusal(span, found.reason, found.message)
                 continue
-            trace, edits, name = found
+            taken.add(name)
+            trace, edits = found
             changes = drawn_anew(facts, trace)
             yield Rewrite(
                 span,
@@ -115,19 +120,21 @@ class OutlineTrainStep(Rule):
             )
 
 
-def _longest(facts: Facts, step: InlineStep) -> tuple[Trace, tuple[Edit, ...], str] | Obstacle:
+def _longest(
+    facts: Facts, step: InlineStep, name: str
+) -> tuple[Trace, tuple[Edit, ...]] | Obstacle:
     """The step with as many of its updates as can be traced; why not all, where none can."""
-    first = _found(facts, step)
+    first = _found(facts, step, name)
     shorter = facts.inline_steps.shorter(step)
     while isinstance(first, Obstacle) and shorter is not None:
-        found = _found(facts, shorter)
+        found = _found(facts, shorter, name)
         if not isinstance(found, Obstacle):
             return found
         shorter = facts.inline_steps.shorter(shorter)
     return first
 
 
-def _found(facts: Facts, bare: InlineStep) -> tuple[Trace, tuple[Edit, ...], str] | Obstacle:
+def _found(facts: Facts, bare: InlineStep, name: str) -> tuple[Trace, tuple[Edit, ...]] | Obstacle:
     """What the step does as a function, and how it becomes one."""
     step = facts.inline_steps.obstacle(bare) or facts.inline_steps.with_names(bare)
     if isinstance(step, Obstacle):
@@ -137,19 +144,37 @@ def _found(facts: Facts, bare: InlineStep) -> tuple[Trace, tuple[Edit, ...], str
     decorator = spelled_at(facts, step.loop, "function")
     if decorator is None:
         return Obstacle("tensorflow-not-named", "TensorFlow has no name at the loop")
-    name = facts.names.fresh("train_step")
     edits = outlined(facts, step, name, decorator)
     try:
         text = apply_edits(facts.source.text, edits)
-    except EditError as error:
-        return Obstacle("not-followed", str(error))
-    trace = _as_function(facts, text, name)
-    return trace if isinstance(trace, Obstacle) else (trace, edits, name)
-
-
-def _as_function(facts: Facts, text: str, name: str) -> Trace | Obstacle:
-    """What TFR201 would say of the function in the new text."""
-    new = type(facts).build(text, ast.parse(text), target_tf=facts.target_tf, allowed=facts.allowed)
+        tree = ast.parse(text)
+    except (EditError, SyntaxError) as error:
+        return Obstacle("not-followed", f"the step cannot be lifted out: {error}")
+    new = type(facts).build(text, tree, target_tf=facts.target_tf, allowed=facts.allowed)
     (function,) = (one for one in new.source.all(ast.FunctionDef) if one.name == name)
     calls = new.own_calls.calls(function)
-    return new.step_functions.replayed(Step(function, None if calls is None else tuple(calls)))
+    trace = new.step_functions.replayed(Step(function, None if calls is None else tuple(calls)))
+    if isinstance(trace, Obstacle):
+        return Obstacle(trace.reason, _of_this_text(trace.message, facts, step, function, text))
+    return trace, edits
+
+
+def _of_this_text(
+    message: str, facts: Facts, step: InlineStep, function: ast.FunctionDef, text: str
+) -> str:
+    """A message about the new text, with the lines of the text that is there."""
+    lines = LineMap(facts.source.text)
+    lines.advance(text)
+    start = step.statements[0].lineno
+    end = step.statements[-1].end_lineno or start
+
+    def origin(found: re.Match[str]) -> str:
+        number = int(found[1])
+        if function.lineno < number <= (function.end_lineno or 0):
+            number = min(start + number - function.lineno - 1, end)
+        else:
+            number = lines.origin(number)
+        return f"line {number}"
+
+    said = message.replace("it returns", "the function would return", 1)
+    return re.sub(r"\bline (\d+)", origin, said)

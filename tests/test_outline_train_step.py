@@ -80,7 +80,7 @@ test_outline_train_step = bench(
         with_lines("    gradients", "    total = total + loss\n    gradients"),
         "print(total)\n",
     ),
-    no("the tape is used later", "not-followed", LOOP, "print(tape)\n"),
+    no("the tape is used later", "returns-python", LOOP, "print(tape)\n"),
     no(
         "leaves in between",
         "not-followed",

@@ -50,7 +50,9 @@ def _spaced(facts: Facts, step: InlineStep, function: str) -> str:
     there = 0
     while number - there > 0 and not facts.source.line(number - there).strip():
         there += 1
-    return "\n" * max(0, wanted - there) + function + "\n" * wanted
+    _, index = facts.source.position(step.loop)
+    above = wanted if index else 0
+    return "\n" * max(0, above - there) + function + "\n" * wanted
 
 
 def _text(facts: Facts, step: InlineStep) -> str:
@@ -58,5 +60,11 @@ def _text(facts: Facts, step: InlineStep) -> str:
     source = facts.source
     start = step.statements[0].lineno
     end = step.statements[-1].end_lineno or start
+    margin = source.line(start)[: step.statements[0].col_offset]
     lines = [source.line(number) for number in range(start, end + 1)]
-    return textwrap.dedent("\n".join(lines)) + "\n"
+    # Comments and what goes on in brackets may stand further left.
+    return "\n".join(_without(line, margin) for line in lines) + "\n"
+
+
+def _without(line: str, margin: str) -> str:
+    return line[len(margin) :] if line.startswith(margin) else line.lstrip()
