@@ -28,8 +28,14 @@ if TYPE_CHECKING:
 class OutlineTrainStep(Rule):
     """Makes a compiled function of a training step that is written out in a loop.
 
+    It is made on request only, select `TFR202` by its code or its name: it moves more of a script
+    than other rules do, and it is not done yet for loops in functions that are called again and
+    again, for numbers of Python that change from turn to turn, and for steps under a condition.
+
     ## Why it is slow
-    In eager mode each op of the step goes through Python on its own (see TFR201).
+    In eager mode each op of the step, of its gradient and of the optimizer goes through Python on
+    its own (`tfrewrite explain TFR201` has figures). A loop cannot be compiled while it prints and
+    keeps books between its steps; a function of the tensor work alone can.
 
     ## Before
     ```python
@@ -44,7 +50,7 @@ class OutlineTrainStep(Rule):
     ## After
     ```python
     @tf.function
-    def train_step(x, y):
+    def train_step(y, x):
         with tf.GradientTape() as tape:
             loss = loss_object(y, model(x))
         gradients = tape.gradient(loss, model.trainable_variables)
@@ -53,18 +59,37 @@ class OutlineTrainStep(Rule):
 
 
     for x, y in dataset:
-        loss = train_step(x, y)
+        loss = train_step(y, x)
         print(float(loss))
     ```
+    The step goes from the tape to the last update by it, with the metrics that are updated right
+    after it. Where something in between must stay in the loop, such as a print, it ends at an
+    update or a gradient before that. The function stands above the outermost loop. It takes what
+    gets another value in the loop, and gives what is read elsewhere, after the loop too; names
+    that only the step uses are no longer variables around it.
 
     ## Contract
-    As of TFR201: `rounding`, or `resampled` where the step draws.
+    - `rounding`: the same ops on the same objects in the same order. Compiled, they may be fused.
+    - `resampled`: the step draws, and a trace draws from a stream of its own: `tf.random`,
+      `tf.nn.dropout`, and layers of Keras before 3 (see TFR201).
 
     ## Refuses
-    What TFR201 refuses of the function that it would be.
+    The script with the function in it is looked at as TFR201 looks at a function with its only
+    call, so all that it refuses is refused here: Python values that vary (`argument-varies`),
+    models and optimizers that are others in other turns (`two-objects`), what is done in Python
+    (`python-effect`) or needs the value of a tensor (`reads-on-host`), a `try` around the loop
+    (`exception-seen`), results that are no tensors (`returns-python`).
+    A step is not lifted out (`not-followed`) where it is left before its end, where a name that is
+    read elsewhere gets its value under a condition, where a value may be of the turn before, and
+    where a result may have another name as well, since a compiled function gives copies.
+    Where the function around the loop may be called again, or is not called in this file, the
+    step would be traced anew in each call (`traced-again`); a function of the module with the
+    step in it is then the way, and TFR201 compiles it.
 
     ## When it does not help
-    Where the loop makes few steps.
+    Where the loop makes few steps: tracing takes as long as some dozens of them, or hundreds of
+    small ones. Each shape of the arguments is traced once, so a last batch that is smaller costs
+    one more trace.
     """
 
     code = "TFR202"
