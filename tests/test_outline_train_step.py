@@ -253,6 +253,12 @@ test_outline_train_step = bench(
         LOOP,
         "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
     ),
+    no("a model called twice", "called-again", with_lines("model(x))", "model(x)) + model(2 * x)")),
+    no(
+        "a model called in a loop",
+        "called-again",
+        with_lines("model(x))", "model(x)) + tf.add_n([model(one) for one in (x, y)])"),
+    ),
     no(
         "noise of numpy",
         "python-effect",

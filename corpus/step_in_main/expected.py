@@ -18,8 +18,8 @@ def make_data():
 def main():
     tf.keras.utils.set_random_seed(5)
     data = make_data()
-    body = tf.keras.Sequential([tf.keras.layers.Dense(24, activation="tanh")])
-    head = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    body = tf.keras.Sequential([tf.keras.Input((8,)), tf.keras.layers.Dense(24, "tanh")])
+    head = tf.keras.Sequential([tf.keras.Input((24,)), tf.keras.layers.Dense(1)])
     body_optimizer = tf.keras.optimizers.Adam(0.002)
     head_optimizer = tf.keras.optimizers.Adam(0.01)
     mean_loss = tf.keras.metrics.Mean()

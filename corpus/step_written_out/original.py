@@ -14,6 +14,7 @@ train_data = train_data.prefetch(tf.data.AUTOTUNE)
 
 model = tf.keras.Sequential(
     [
+        tf.keras.Input((10,)),
         tf.keras.layers.Dense(32, activation="relu"),
         tf.keras.layers.Dense(16, activation="relu"),
         tf.keras.layers.Dense(2),
