@@ -199,6 +199,8 @@ def _move_comments(plan: Plan, places: Places, edits: Sequence[Edit]) -> None:
     heirs = {places.statements[edit.span].line: edit.comments_to for edit in removals}
     told: set[Line] = set()
     for edit in removals:
+        if edit.kept:
+            continue
         place = places.statements[edit.span]
         if not plan.gone(place.line):
             comments = comments_in(place.node)

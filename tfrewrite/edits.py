@@ -32,12 +32,14 @@ class ReplaceExpression:
 class RemoveStatement:
     """Takes a statement out; its comments go above the statement at `comments_to`.
 
-    With `moved` the statement is one that is inserted there, and its comments go above that.
+    With `moved` the statement is one that is inserted there, and its comments go above that. With
+    `kept` its comments are in new code already.
     """
 
     span: Span
     comments_to: Span
     moved: bool = False
+    kept: bool = False
 
 
 @dataclass(frozen=True)

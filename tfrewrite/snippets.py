@@ -68,6 +68,11 @@ class Snippet:
         return None if line.trailing_whitespace.comment else line
 
 
+def _without_indent(lines: Sequence[cst.EmptyLine]) -> tuple[cst.EmptyLine, ...]:
+    """A blank line has no indentation, however deep it goes."""
+    return tuple(line if line.comment else line.with_changes(indent=False) for line in lines)
+
+
 class Snippets:
     """Parses new code for one file.
 
@@ -85,12 +90,9 @@ class Snippets:
         if not body:
             return Snippet((), (*module.header, *module.footer))
         first = body[0]
-        body[0] = first.with_changes(leading_lines=(*module.header, *first.leading_lines))
-        # A blank line has no indentation, however deep it goes.
-        footer = [
-            line if line.comment else line.with_changes(indent=False) for line in module.footer
-        ]
-        return Snippet(tuple(body), tuple(footer))
+        above = _without_indent((*module.header, *first.leading_lines))
+        body[0] = first.with_changes(leading_lines=above)
+        return Snippet(tuple(body), _without_indent(module.footer))
 
     def expression(self, text: str, indent: str = "") -> cst.BaseExpression:
         """The expression of a text, whose further lines stand as in a statement at `indent`.

@@ -38,6 +38,7 @@ from tfrewrite.analysis.graph_readers import GraphReaders
 from tfrewrite.analysis.handlers import Handlers
 from tfrewrite.analysis.held_values import HeldValues
 from tfrewrite.analysis.hoisting import Hoisting
+from tfrewrite.analysis.inline_steps import InlineSteps
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.keras_calls import KerasCalls
 from tfrewrite.analysis.keras_models import KerasModels
@@ -365,6 +366,11 @@ class Facts:
     def tracing(self) -> Tracing:
         """Whether functions may be traced once and replayed."""
         return Tracing(self)
+
+    @cached_property
+    def inline_steps(self) -> InlineSteps:
+        """The steps that loops have written out in their bodies."""
+        return InlineSteps(self)
 
     @cached_property
     def step_functions(self) -> StepFunctions:

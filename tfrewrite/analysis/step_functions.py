@@ -126,6 +126,13 @@ class StepFunctions:
                 return Own(cls)
         return self._values.value(use.value)
 
+    def is_traced(self, node: ast.AST) -> bool:
+        """Whether a place is in a function that is compiled, or that a compiled one calls."""
+        function = self._source.function(node)
+        if not isinstance(function, ast.FunctionDef):
+            return function is not None
+        return self._is_for_fit(function) or self._is_compiled(function, set())
+
     def _has_tape(self, function: ast.FunctionDef) -> bool:
         """Whether a function opens a tape, once in each call."""
         for statement in function.body:

@@ -20,6 +20,8 @@ class Trace:
     """Whether layers draw, whose stream is a variable from Keras 3 on."""
     things: list[Thing] = field(default_factory=list)
     """The objects of Keras and TensorFlow that are used."""
+    again: str = ""
+    """A model or layer that is called more than once, in words."""
     updates: bool = False
     """Whether it changes variables."""
 

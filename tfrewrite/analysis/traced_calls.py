@@ -233,7 +233,7 @@ class TracedCalls:
             message = f"line {call.lineno} gives a model what has no shape in a trace"
             raise TraceError("fails-when-traced", message)
         found = self._of_code(call, Code(method, owner), keras=runs == "call")
-        self._tracer.called.add(owner.made)
+        self._note_call(owner, call)
         return found
 
     def _check_keras(self, cls: ast.ClassDef) -> None:
@@ -267,8 +267,16 @@ class TracedCalls:
             message = f"calling `{ast.unparse(call.func)}` in line {call.lineno} is not followed"
             raise TraceError("unknown-call", message)
         self._run_inside(thing, call)
+        if thing.kind in ("model", "layer"):
+            self._note_call(thing, call)
         tracer.called.add(thing.made)
         return Tensor()
+
+    def _note_call(self, owner: Thing | Own, call: ast.Call) -> None:
+        """A model is called, perhaps again."""
+        if owner.made in self._tracer.called:
+            self._tracer.trace.again = f"`{ast.unparse(call.func)}` in line {call.lineno}"
+        self._tracer.called.add(owner.made)
 
     def by_keras(self, value: Value, given: list[Value]) -> None:
         """An object or function is called by Keras itself."""
@@ -335,7 +343,7 @@ class TracedCalls:
                 self._tracer.check_class(cls)
                 member = self._values.of_attribute(owner, name)
                 if name == "call" and self._is_keras(owner):
-                    self._tracer.called.add(owner.made)
+                    self._note_call(owner, call)
                 if isinstance(member, Code):
                     return self._of_code(call, member)
                 return self._called(call, self._known(member, text, line))

@@ -1,0 +1,213 @@
+"""TFR202 outline-train-step."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.step_functions import Step
+from tfrewrite.edits import EditError, apply_edits
+from tfrewrite.line_map import LineMap
+from tfrewrite.model import Contract, Refusal, Rewrite, Site
+from tfrewrite.rule import Rule
+from tfrewrite.writing.drawn_anew import drawn_anew
+from tfrewrite.writing.outlined import outlined, spans_lines
+from tfrewrite.writing.spelling import spelled_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.inline_steps import InlineStep
+    from tfrewrite.analysis.trace import Trace
+    from tfrewrite.edits import Edit
+
+
+class OutlineTrainStep(Rule):
+    """Makes a compiled function of a training step that is written out in a loop.
+
+    It is made on request only, select `TFR202` by its code or its name: it moves more of a script
+    than other rules do, and it is not done yet for loops in functions that are called again and
+    again, for numbers of Python that change from turn to turn, and for steps under a condition.
+
+    ## Why it is slow
+    In eager mode each op of the step, of its gradient and of the optimizer goes through Python on
+    its own (`tfrewrite explain TFR201` has figures). A loop cannot be compiled while it prints and
+    keeps books between its steps; a function of the tensor work alone can.
+
+    ## Before
+    ```python
+    for x, y in dataset:
+        with tf.GradientTape() as tape:
+            loss = loss_object(y, model(x))
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        print(float(loss))
+    ```
+
+    ## After
+    ```python
+    @tf.function
+    def train_step(y, x):
+        with tf.GradientTape() as tape:
+            loss = loss_object(y, model(x))
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return loss
+
+
+    for x, y in dataset:
+        loss = train_step(y, x)
+        print(float(loss))
+    ```
+    The step goes from the tape to the last update by it, with the metrics that are updated right
+    after it. Where something in between must stay in the loop, such as a print, it ends at an
+    update or a gradient before that. The function stands above the outermost loop. It takes what
+    gets another value in the loop, and gives what is read elsewhere, after the loop too; names
+    that only the step uses are no longer variables around it.
+
+    ## Contract
+    - `rounding`: the same ops on the same objects in the same order. Compiled, they may be fused.
+      A `Sequential` model without an `Input`, which makes its variables in the first step, may
+      give them other names inside TensorFlow; their names and paths in Keras are the same.
+    - `resampled`: the step draws, and a trace draws from a stream of its own: `tf.random`,
+      `tf.nn.dropout`, and layers of Keras before 3 (see TFR201).
+
+    ## Refuses
+    The script with the function in it is looked at as TFR201 looks at a function with its only
+    call, so all that it refuses is refused here: Python values that vary (`argument-varies`),
+    models and optimizers that are others in other turns (`two-objects`), what is done in Python
+    (`python-effect`) or needs the value of a tensor (`reads-on-host`), a `try` around the loop
+    (`exception-seen`), results that are no tensors (`returns-python`).
+    A step is not lifted out (`not-followed`) where it is left before its end, where a name that is
+    read elsewhere gets its value under a condition, where a value may be of the turn before, and
+    where a result may have another name as well, since a compiled function gives copies.
+    A model that is called twice in a step is left alone (`called-again`): with 2.21 and an
+    optimizer of Keras, such a step gave other numbers than in eager mode in a quarter of the runs.
+    Where the function around the loop may be called again, or is not called in this file, the
+    step would be traced anew in each call (`traced-again`); a function of the module with the
+    step in it is then the way, and TFR201 compiles it.
+
+    ## When it does not help
+    Where the loop makes few steps: tracing takes as long as some dozens of them, or hundreds of
+    small ones. Each shape of the arguments is traced once, so a last batch that is smaller costs
+    one more trace.
+    """
+
+    code = "TFR202"
+    name = "outline-train-step"
+    contracts = (Contract.ROUNDING, Contract.RESAMPLED)
+    triggers = ((b"tensorflow",), (b"GradientTape",))
+    reasons = {
+        "callers-not-seen": "Not all calls of the new function are seen.",
+        "argument-not-known": "It is not known that what a caller gives is made of tensors.",
+        "argument-varies": "A caller gives Python values that vary, and each would be traced.",
+        "numpy-argument": "An array is computed with, whose type a tensor does not share.",
+        "shape-varies": "The shape of an argument may differ in each call.",
+        "two-objects": "It may be given another model or optimizer in another call.",
+        "captured-not-fixed": "It uses something from outside that may change or is not known.",
+        "object-changes": "A model, layer or optimizer is changed in Python in the meantime.",
+        "model-not-seen": "What a model or class does when it is called is not in this file.",
+        "python-effect": "It does something in Python that would only be done when it is traced.",
+        "reads-on-host": "It needs the value of a tensor in Python.",
+        "tensor-decides": "A tensor decides what is done next.",
+        "makes-variables": "It makes variables, which only the first trace may.",
+        "fails-when-traced": "It does what works in eager mode and fails in a trace.",
+        "unknown-call": "What it calls is not known to do the same in a trace.",
+        "not-followed": "It is written in a way that is not followed.",
+        "called-again": "A model is called twice, which TensorFlow was seen to compute wrong.",
+        "unrolls": "A trace would write out each turn of a long loop.",
+        "returns-python": "It returns what a trace turns into something else.",
+        "exception-seen": "Somebody catches its exceptions, and sees how far it came.",
+        "traced-again": "The function around the loop may be called again, and trace it anew.",
+        "not-eager": "The file is not run as TensorFlow 2 runs it.",
+        "dynamic-code": "The file changes names, attributes or classes unseen.",
+        "tensorflow-not-named": "TensorFlow has no name where the function stands.",
+    }
+    on_request = True
+
+    def sites(self, facts: Facts) -> Iterator[Site]:
+        taken: set[str] = set()
+        for step in facts.inline_steps.all():
+            name = facts.names.fresh("train_step", taken)
+            found = _longest(facts, step, name)
+            span = facts.source.span(step.tape.items[0].context_expr)
+            if isinstance(found, Obstacle):
+                yield Refusal(span, found.reason, found.message)
+                continue
+            taken.add(name)
+            trace, edits = found
+            changes = drawn_anew(facts, trace)
+            yield Rewrite(
+                span,
+                f"make a compiled function `{name}` of this step",
+                "each call does the same to the same objects, and nothing in Python besides",
+                Contract.RESAMPLED if changes else Contract.ROUNDING,
+                edits,
+                changes=changes,
+            )
+
+
+def _longest(
+    facts: Facts, step: InlineStep, name: str
+) -> tuple[Trace, tuple[Edit, ...]] | Obstacle:
+    """The step with as many of its updates as can be traced; why not all, where none can."""
+    first = _found(facts, step, name)
+    shorter = facts.inline_steps.shorter(step)
+    while isinstance(first, Obstacle) and shorter is not None:
+        found = _found(facts, shorter, name)
+        if not isinstance(found, Obstacle):
+            return found
+        shorter = facts.inline_steps.shorter(shorter)
+    return first
+
+
+def _found(facts: Facts, bare: InlineStep, name: str) -> tuple[Trace, tuple[Edit, ...]] | Obstacle:
+    """What the step does as a function, and how it becomes one."""
+    step = facts.inline_steps.obstacle(bare) or facts.inline_steps.with_names(bare)
+    if isinstance(step, Obstacle):
+        return step
+    if spans_lines(step):
+        return Obstacle("not-followed", "a text in the step goes over several lines")
+    decorator = spelled_at(facts, step.loop, "function")
+    if decorator is None:
+        return Obstacle("tensorflow-not-named", "TensorFlow has no name at the loop")
+    edits = outlined(facts, step, name, decorator)
+    try:
+        text = apply_edits(facts.source.text, edits)
+        tree = ast.parse(text)
+    except (EditError, SyntaxError) as error:
+        return Obstacle("not-followed", f"the step cannot be lifted out: {error}")
+    new = type(facts).build(text, tree, target_tf=facts.target_tf, allowed=facts.allowed)
+    (function,) = (one for one in new.source.all(ast.FunctionDef) if one.name == name)
+    calls = new.own_calls.calls(function)
+    trace = new.step_functions.replayed(Step(function, None if calls is None else tuple(calls)))
+    if isinstance(trace, Obstacle):
+        return Obstacle(trace.reason, _of_this_text(trace.message, facts, step, function, text))
+    if trace.again:
+        message = f"{trace.again} is called more than once, and compiled it may compute wrong"
+        return Obstacle("called-again", _of_this_text(message, facts, step, function, text))
+    return trace, edits
+
+
+def _of_this_text(
+    message: str, facts: Facts, step: InlineStep, function: ast.FunctionDef, text: str
+) -> str:
+    """A message about the new text, with the lines of the text that is there."""
+    lines = LineMap(facts.source.text)
+    lines.advance(text)
+    start = step.statements[0].lineno
+    end = step.statements[-1].end_lineno or start
+
+    def origin(found: re.Match[str]) -> str:
+        number = int(found[1])
+        if function.lineno < number <= (function.end_lineno or 0):
+            number = min(start + number - function.lineno - 1, end)
+        else:
+            number = lines.origin(number)
+        return f"line {number}"
+
+    said = message.replace("it returns", "the function would return", 1)
+    return re.sub(r"\bline (\d+)", origin, said)

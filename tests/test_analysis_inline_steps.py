@@ -1,0 +1,204 @@
+"""Which steps stand in loops, and what a function of one would take and give."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from analysis_helpers import facts
+from tfrewrite.analysis.inline_steps import InlineStep, SureValues
+from tfrewrite.analysis.obstacle import Obstacle
+
+HEAD = "import tensorflow as tf\nmodel, data, optimizer, mean = make()\n"
+STEP = """\
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(model(x))
+grads = tape.gradient(loss, model.trainable_variables)
+optimizer.apply_gradients(zip(grads, model.trainable_variables))
+"""
+
+
+def steps(text: str) -> tuple[list[InlineStep], list[InlineStep | Obstacle]]:
+    found = facts(HEAD + textwrap.dedent(text))
+    every = found.inline_steps.all()
+    return every, [found.inline_steps.with_names(one) for one in every]
+
+
+def loop(step: str = STEP, before: str = "", after: str = "") -> str:
+    body = textwrap.indent(before + step + after, "    ")
+    return f"for x in data:\n{body}"
+
+
+def named(text: str) -> InlineStep:
+    _, (found,) = steps(text)
+    assert isinstance(found, InlineStep), found
+    return found
+
+
+def obstacle(text: str) -> str:
+    _, (found,) = steps(text)
+    assert isinstance(found, Obstacle), found
+    return found.message
+
+
+def test_the_step_ends_at_its_last_update() -> None:
+    ((step,), _) = steps(loop(after="mean.update_state(loss)\nprint(loss)\n"))
+    assert [type(one) for one in step.statements] == [ast.With, ast.Assign, ast.Expr, ast.Expr]
+    assert isinstance(step.loop, ast.For)
+
+
+def test_the_function_would_stand_above_the_outermost_loop() -> None:
+    ((step,), _) = steps("while more():\n" + textwrap.indent(loop(), "    "))
+    assert isinstance(step.loop, ast.While)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STEP,
+        "for x in data:\n    if x:\n" + textwrap.indent(STEP, "        "),
+        "for x in data:\n    pass\nelse:\n" + textwrap.indent(STEP, "    "),
+        "class A:\n" + textwrap.indent(loop(), "    "),
+        "@tf.function\ndef run():\n" + textwrap.indent(loop(), "    "),
+    ],
+)
+def test_other_tapes_are_no_steps(text: str) -> None:
+    assert steps(text) == ([], [])
+
+
+def test_a_tape_in_another_is_of_its_step() -> None:
+    inner = "with tf.GradientTape() as outer:\n" + textwrap.indent(STEP, "    ")
+    assert len(steps(loop(inner))[0]) == 1
+
+
+def test_parameters_are_what_the_loop_changes() -> None:
+    assert named(loop()).parameters == ("x",)
+    step = named(loop(STEP.replace("model(x)", "model(x) * rate"), before="rate = next_rate()\n"))
+    assert step.parameters == ("x", "rate")
+    step = named("rate = 1.0\n" + loop(STEP.replace("model(x)", "model(x) * rate")))
+    assert step.parameters == ("x",)
+
+
+def test_a_comprehension_reads_parameters() -> None:
+    step = named(loop(STEP.replace("grads = tape", "grads = [x * g for g in ()] or tape")))
+    assert step.parameters == ("x",)
+
+
+def test_results_are_what_is_read_elsewhere() -> None:
+    assert named(loop()).results == ()
+    assert named(loop(after="print(loss)\n")).results == ("loss",)
+    assert named(loop() + "print(loss, grads)\n").results == ("loss", "grads")
+    assert named(loop() + "def show():\n    print(loss)\n").results == ("loss",)
+    assert named(loop() + "del loss\n").results == ("loss",)
+    assert named(loop() + "loss += 1\n").results == ("loss",)
+
+
+def test_what_another_loop_binds_again_is_not_read_from_this_one() -> None:
+    _, found = steps(loop() + loop(after="print(loss)\n"))
+    assert [one.results for one in found if isinstance(one, InlineStep)] == [(), ("loss",)]
+
+
+def test_what_is_carried_to_the_next_turn_goes_through_the_loop() -> None:
+    carried = STEP.replace("model(x)", "model(x) + old").replace(
+        "grads =", "old = 2 * loss\ngrads ="
+    )
+    step = named("old = 0.0\n" + loop(carried))
+    assert (step.parameters, step.results) == (("x", "old"), ("old",))
+    added = STEP.replace("grads =", "total += loss\ngrads =")
+    step = named("total = 0.0\n" + loop(added))
+    assert (step.parameters, step.results) == (("x", "total"), ("total",))
+
+
+@pytest.mark.parametrize(
+    ("inserted", "words"),
+    [
+        ("if x is None:\n    break\n", "leaves the step"),
+        ("if x is None:\n    continue\n", "leaves the step"),
+        ("def inner():\n    pass\n", "makes more than values"),
+        ("import os\n", "makes more than values"),
+        ("if x is None:\n    loss = 1\n    seen = 2\nprint(seen)\n", "may be of the turn before"),
+        ("del x\n", "deletes `x`"),
+        ("del y\n", "deletes `y`"),
+        ("twice = x\n", "another name too"),
+        ("twice = [x]\n", "another name too"),
+        ("twice = other = loss * 2\n", "another name too"),
+    ],
+)
+def test_what_cannot_be_lifted_out(inserted: str, words: str) -> None:
+    step = STEP.replace("grads =", inserted + "grads =")
+    assert words in obstacle(loop(step, before="y = x\n", after="print(twice, seen)\n"))
+
+
+def test_a_result_must_be_sure() -> None:
+    step = STEP.replace("grads =", "if x is None:\n    n = 2 * loss\ngrads =")
+    assert "under a condition" in obstacle(loop(step) + "print(n)\n")
+    both = STEP.replace("grads =", "if x is None:\n    n = 1\nelse:\n    n = 2\ngrads =")
+    assert named(loop(both) + "print(n)\n").results == ("n",)
+
+
+def test_names_of_others_cannot_be_bound() -> None:
+    run = "def run():\n    global loss\n" + textwrap.indent(loop(), "    ")
+    assert "outside of the function" in obstacle(run)
+    assert "hands names of the module out" in obstacle("__all__ = ['loss']\n" + loop())
+
+
+def test_which_object_a_result_is_may_be_asked() -> None:
+    assert "asks which object" in obstacle(loop(after="print(loss is other)\n"))
+    assert named(loop(after="print(loss is None)\n")).results == ("loss",)
+
+
+def test_a_line_that_goes_on_is_not_cut() -> None:
+    step = STEP.rstrip("\n") + "; print(x)\n"
+    assert "goes on" in obstacle(loop(step))
+
+
+def test_shorter_steps_end_at_earlier_updates() -> None:
+    found = facts(HEAD + loop())
+    (step,) = found.inline_steps.all()
+    shorter = found.inline_steps.shorter(step)
+    assert shorter is not None
+    assert len(shorter.statements) == 2
+    assert found.inline_steps.shorter(shorter) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "once"),
+    [
+        (loop(), True),
+        ("def run():\n" + textwrap.indent(loop(), "    ") + "run()\n", True),
+        ("def run():\n" + textwrap.indent(loop(), "    "), False),
+        ("def run():\n" + textwrap.indent(loop(), "    ") + "run()\nrun()\n", False),
+        ("def run():\n" + textwrap.indent(loop(), "    ") + "for _ in data:\n    run()\n", False),
+    ],
+)
+def test_the_loop_must_run_once(text: str, *, once: bool) -> None:
+    found = facts(HEAD + text)
+    (step,) = found.inline_steps.all()
+    assert (found.inline_steps.obstacle(step) is None) == once
+
+
+@pytest.mark.parametrize(
+    ("text", "bound", "missing"),
+    [
+        ("a = 1", {"a"}, None),
+        ("a: int = 1", {"a"}, None),
+        ("a: int", set(), None),
+        ("for a in b:\n    c = a", set(), None),
+        ("if b:\n    a = 1", set(), None),
+        ("if b:\n    a = 1\nprint(a)", set(), "a"),
+        ("if b:\n    a = 1\nelse:\n    a = 2\nprint(a)", {"a"}, None),
+        ("a = 1\ndel a\nprint(a)", set(), "a"),
+        ("a += 1", set(), "a"),
+        ("with b() as a:\n    c = a", {"a", "c"}, None),
+        ("a, (c, *d) = b", {"a", "c", "d"}, None),
+    ],
+)
+def test_values_that_are_sure(text: str, bound: set[str], missing: str | None) -> None:
+    tree = ast.parse(text)
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    found = SureValues(names, ())
+    found.go_through(tree.body)
+    assert found.bound == bound
+    assert (found.missing.id if found.missing else None) == missing

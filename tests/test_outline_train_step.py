@@ -1,0 +1,503 @@
+"""TFR202: steps written out in loops that become functions, and those that must not."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rulebench import Case, bench, leaves_alone, offers, refuses, rewrites
+from tfrewrite.codemods.outline_train_step import OutlineTrainStep
+
+START = """\
+import numpy as np
+import tensorflow as tf
+
+xs = np.random.normal(size=(64, 6)).astype(np.float32)
+ys = np.random.normal(size=(64, 1)).astype(np.float32)
+data = tf.data.Dataset.from_tensor_slices((xs, ys)).batch(16).prefetch(tf.data.AUTOTUNE)
+model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.05)
+loss_object = tf.keras.losses.MeanSquaredError()
+
+
+"""
+LOOP = """\
+for x, y in data:
+    with tf.GradientTape() as tape:
+        loss = loss_object(y, model(x))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    print(float(loss))
+"""
+
+
+def script(*parts: str) -> str:
+    return START + "".join(textwrap.dedent(part).lstrip("\n") for part in parts)
+
+
+def no(name: str, reason: str, *parts: str) -> Case:
+    return refuses(name, script(*parts), reason=reason, shapes=())
+
+
+def with_lines(old: str, new: str) -> str:
+    assert old in LOOP
+    return LOOP.replace(old, new)
+
+
+PRINT = "    print(float(loss))\n"
+
+test_outline_train_step = bench(
+    OutlineTrainStep,
+    leaves_alone("no loop", script(textwrap.dedent(LOOP.split("\n", 1)[1]))),
+    leaves_alone(
+        "under a condition",
+        script("""
+        for i, (x, y) in enumerate(data):
+            if i % 2 == 0:
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                gradients = tape.gradient(loss, model.trainable_variables)
+        """),
+    ),
+    leaves_alone(
+        "compiled already",
+        script("@tf.function\ndef run():\n" + textwrap.indent(LOOP, "    ") + "\nrun()\n"),
+    ),
+    no(
+        "the step number",
+        "argument-varies",
+        """
+        for i, (x, y) in enumerate(data):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x)) / (i + 1)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        """,
+    ),
+    no(
+        "a sum that is carried on",
+        "argument-not-known",
+        "total = 0.0\n",
+        with_lines("    gradients", "    total = total + loss\n    gradients"),
+        "print(total)\n",
+    ),
+    no("the tape is used later", "returns-python", LOOP, "print(tape)\n"),
+    no(
+        "leaves in between",
+        "not-followed",
+        with_lines("    gradients", "    if xs is None:\n        break\n    gradients"),
+    ),
+    no(
+        "a result under a condition",
+        "not-followed",
+        with_lines("    gradients", "    if True:\n        n = loss * 2\n    gradients"),
+        "print(n)\n",
+    ),
+    no(
+        "called again and again",
+        "traced-again",
+        "def run():\n" + textwrap.indent(LOOP, "    ") + "\nrun()\nrun()\n",
+    ),
+    no(
+        "a text over several lines",
+        "not-followed",
+        with_lines("    gradients", '    """\n    text\n    """\n    gradients'),
+    ),
+    no(
+        "a model for each fold",
+        "two-objects",
+        """
+        for fold in range(3):
+            net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            for x, y in data:
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, net(x))
+                gradients = tape.gradient(loss, net.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, net.trainable_variables))
+        """,
+    ),
+    no(
+        "carried to the next turn",
+        "argument-not-known",
+        "old = 0.0\n",
+        with_lines(
+            "        loss = loss_object(y, model(x))\n",
+            "        loss = loss_object(y, model(x)) + old\n    old = 0.5 * loss\n",
+        ),
+    ),
+    no(
+        "added up inside",
+        "argument-not-known",
+        "total = tf.zeros([])\n",
+        with_lines("    gradients", "    total += loss\n    gradients"),
+    ),
+    no(
+        "of the turn before, by the shape",
+        "not-followed",
+        with_lines(
+            "    gradients",
+            "    if x.shape[0] == 16:\n        base = tf.stop_gradient(loss)\n"
+            "    loss = loss + base\n    gradients",
+        ),
+    ),
+    no(
+        "bound for the module",
+        "python-effect",
+        "def run():\n    global loss\n" + textwrap.indent(LOOP, "    ") + "run()\nprint(loss)\n",
+    ),
+    no(
+        "bound for a function around",
+        "python-effect",
+        "def outer():\n    loss = None\n    def run():\n        nonlocal loss\n"
+        + textwrap.indent(LOOP, "        ")
+        + "    run()\n    print(loss)\nouter()\n",
+    ),
+    no(
+        "a function made in the step",
+        "not-followed",
+        with_lines("    gradients", "    def again():\n        return 2 * loss\n    gradients"),
+        "print(again)\n",
+    ),
+    no(
+        "deletes what it is given",
+        "not-followed",
+        with_lines("    gradients", "    del y\n    gradients"),
+    ),
+    no(
+        "deletes what it never had",
+        "not-followed",
+        with_lines("y, model(x)", "1.0, model(x)").replace(
+            "    gradients", "    del y\n    gradients", 1
+        ),
+    ),
+    no(
+        "a second name for what goes in",
+        "not-followed",
+        with_lines("    gradients", "    same = x\n    gradients"),
+        "print(same is x)\n",
+    ),
+    no(
+        "a list in a result",
+        "not-followed",
+        "for x, y in data:\n    with tf.GradientTape() as tape:\n"
+        "        losses = [loss_object(y, model(x))]\n        both = [losses, losses]\n"
+        "    gradients = tape.gradient(losses[0], model.trainable_variables)\n"
+        "    both[0].append(1)\n    print(both)\n",
+    ),
+    no("which object it is", "returns-python", LOOP, "print(loss is gradients)\n"),
+    no("handed out", "python-effect", "__all__ = ['loss']\n", LOOP),
+    no("looked up", "dynamic-code", LOOP, "print(sorted(globals()))\n"),
+    no(
+        "read under the tape",
+        "reads-on-host",
+        with_lines("model(x))\n", "model(x))\n        low = loss.numpy()\n"),
+    ),
+    no(
+        "kept under the tape",
+        "python-effect",
+        "seen = []\n",
+        with_lines("model(x))\n", "model(x))\n        seen.append(loss)\n"),
+    ),
+    no(
+        "a counter",
+        "argument-varies",
+        "n = 0\n",
+        with_lines("    gradients", "    n += 1\n    gradients"),
+        "print(n)\n",
+    ),
+    no(
+        "a rate of each epoch",
+        "argument-varies",
+        "for epoch in range(3):\n    rate = 1.0 / (epoch + 1)\n"
+        + textwrap.indent(with_lines("model(x))", "model(x)) * rate"), "    "),
+    ),
+    no(
+        "a rate in a comprehension",
+        "argument-varies",
+        "for epoch in range(3):\n    rate = 1.0 / (epoch + 1)\n"
+        + textwrap.indent(
+            with_lines(
+                "    optimizer", "    gradients = [rate * g for g in gradients]\n    optimizer"
+            )
+            .replace("    gradients = tape", "    print(1)\n    gradients = tape")
+            .replace("model(x))\n", "model(x)) * rate\n"),
+            "    ",
+        ),
+    ),
+    no(
+        "a flag that another function sets",
+        "captured-not-fixed",
+        "warm = True\ndef cool():\n    global warm\n    warm = False\n",
+        with_lines("model(x))\n", "model(x)) * (1.0 if warm else 0.1)\n") + "    cool()\n",
+    ),
+    no(
+        "a model of each turn, from a list",
+        "two-objects",
+        "nets = [tf.keras.Sequential([tf.keras.layers.Dense(1)]) for _ in range(2)]\n"
+        "for net in nets:\n" + textwrap.indent(LOOP.replace("model", "net"), "    "),
+    ),
+    no(
+        "a model by number",
+        "argument-varies",
+        "nets = [tf.keras.Sequential([tf.keras.layers.Dense(1)]) for _ in range(2)]\n"
+        "for k in range(2):\n" + textwrap.indent(LOOP.replace("model", "nets[k]"), "    "),
+    ),
+    no(
+        "frozen in between",
+        "object-changes",
+        "for epoch in range(3):\n    model.layers[0].trainable = epoch < 1\n"
+        + textwrap.indent(LOOP, "    "),
+    ),
+    no(
+        "a model that another takes the place of",
+        "captured-not-fixed",
+        LOOP,
+        "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
+    ),
+    no("a model called twice", "called-again", with_lines("model(x))", "model(x)) + model(2 * x)")),
+    no(
+        "a model called in a loop",
+        "called-again",
+        with_lines("model(x))", "model(x)) + tf.add_n([model(one) for one in (x, y)])"),
+    ),
+    no(
+        "noise of numpy",
+        "python-effect",
+        with_lines("model(x))", "model(x)) * np.random.normal()"),
+    ),
+    no(
+        "exceptions are seen",
+        "exception-seen",
+        "try:\n" + textwrap.indent(LOOP, "    ") + "except ValueError:\n    print(loss)\n",
+    ),
+    no("for others to call", "traced-again", "def run():\n" + textwrap.indent(LOOP, "    ")),
+    no(
+        "a method of two objects",
+        "traced-again",
+        "class Trainer:\n    def run(self):\n"
+        + textwrap.indent(LOOP, "        ")
+        + "\nfirst = Trainer()\nfirst.run()\nsecond = Trainer()\nsecond.run()\n",
+    ),
+    no(
+        "an attribute is set",
+        "python-effect",
+        "class Trainer:\n    def run(self):\n"
+        + textwrap.indent(
+            with_lines("    gradients", "    self.loss = loss\n    gradients"), "        "
+        )
+        + "\nfirst = Trainer()\nfirst.run()\n",
+    ),
+    rewrites(
+        "the plain form",
+        script(LOOP),
+        script("""
+        @tf.function
+        def train_step(x, y):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for x, y in data:
+            loss = train_step(x, y)
+            print(float(loss))
+        """)
+        .replace("def train_step(x, y)", "def train_step(y, x)")
+        .replace("= train_step(x, y)", "= train_step(y, x)"),
+        contract="rounding",
+        shapes=("crlf",),
+    ),
+    rewrites(
+        "a print between the two halves",
+        script(with_lines("    optimizer", "    print(float(loss))\n    optimizer")),
+        script("""
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            return loss, gradients
+
+
+        for x, y in data:
+            loss, gradients = train_step(y, x)
+            print(float(loss))
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "an optimizer of each epoch stays in the loop",
+        script("""
+        for epoch in range(3):
+            opt = tf.keras.optimizers.Adam(0.1 / (epoch + 1))
+            for x, y in data:
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                gradients = tape.gradient(loss, model.trainable_variables)
+                opt.apply_gradients(zip(gradients, model.trainable_variables))
+            print(loss)
+        """),
+        script("""
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            return loss, gradients
+
+
+        for epoch in range(3):
+            opt = tf.keras.optimizers.Adam(0.1 / (epoch + 1))
+            for x, y in data:
+                loss, gradients = train_step(y, x)
+                opt.apply_gradients(zip(gradients, model.trainable_variables))
+            print(loss)
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "two loops, two functions",
+        script(LOOP, LOOP.replace("x, y in", "a, b in").replace("y, model(x)", "b, model(a)")),
+        script("""
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for x, y in data:
+            loss = train_step(y, x)
+            print(float(loss))
+
+
+        @tf.function
+        def train_step_2(b, a):
+            with tf.GradientTape() as tape:
+                loss = loss_object(b, model(a))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for a, b in data:
+            loss = train_step_2(b, a)
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "rebound on the way, left early, several results, comments at the margin",
+        script("""
+        for x, y in data:
+            if x.shape[0] < 16:
+                continue
+            # one step
+            with tf.GradientTape() as tape:
+                x = x * 2.0
+        # twice as large
+                outputs = model(
+            x, training=True)
+                loss = loss_object(y, outputs)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            del tape
+            if float(loss) < 0.1:
+                break
+        print(x, loss)
+        """),
+        script("""
+        @tf.function
+        def train_step(x, y):
+            with tf.GradientTape() as tape:
+                x = x * 2.0
+            # twice as large
+                outputs = model(
+            x, training=True)
+                loss = loss_object(y, outputs)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            del tape
+            return x, loss
+
+
+        for x, y in data:
+            if x.shape[0] < 16:
+                continue
+            # one step
+            x, loss = train_step(x, y)
+            if float(loss) < 0.1:
+                break
+        print(x, loss)
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a method that is called once",
+        script("""
+        class Trainer:
+            def __init__(self):
+                self.model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                self.optimizer = tf.keras.optimizers.Adam(0.01)
+
+            def run(self):
+                for x, y in data:
+                    with tf.GradientTape() as tape:
+                        loss = loss_object(y, self.model(x))
+                    gradients = tape.gradient(loss, self.model.trainable_variables)
+                    self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+
+
+        trainer = Trainer()
+        trainer.run()
+        """),
+        script("""
+        class Trainer:
+            def __init__(self):
+                self.model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                self.optimizer = tf.keras.optimizers.Adam(0.01)
+
+            def run(self):
+                @tf.function
+                def train_step(y, x):
+                    with tf.GradientTape() as tape:
+                        loss = loss_object(y, self.model(x))
+                    gradients = tape.gradient(loss, self.model.trainable_variables)
+                    self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+
+                for x, y in data:
+                    train_step(y, x)
+
+
+        trainer = Trainer()
+        trainer.run()
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    offers(
+        "a step that draws",
+        script(with_lines("model(x)", "model(tf.nn.dropout(x, 0.5))")),
+        contract="resampled",
+        shapes=(),
+    ),
+    offers(
+        "a layer that draws, before Keras 3",
+        script(
+            "drop = tf.keras.layers.Dropout(0.5)\n",
+            with_lines("model(x)", "model(drop(x, training=True))"),
+        ),
+        contract="resampled",
+        target_tf=(2, 10),
+        shapes=(),
+    ),
+)
