@@ -85,7 +85,7 @@ class OutlineTrainStep(Rule):
     read elsewhere gets its value under a condition, where a value may be of the turn before, and
     where a result may have another name as well, since a compiled function gives copies.
     A model that is called twice in a step is left alone (`called-again`): with 2.21 and an
-    optimizer of Keras, such a step gave other numbers than in eager mode in a quarter of the runs.
+    optimizer of Keras, such a step gave other numbers than in eager mode in some runs (TFR201).
     Where the function around the loop may be called again, or is not called in this file, the
     step would be traced anew in each call (`traced-again`); a function of the module with the
     step in it is then the way, and TFR201 compiles it.
@@ -186,9 +186,6 @@ def _found(facts: Facts, bare: InlineStep, name: str) -> tuple[Trace, tuple[Edit
     trace = new.step_functions.replayed(Step(function, None if calls is None else tuple(calls)))
     if isinstance(trace, Obstacle):
         return Obstacle(trace.reason, _of_this_text(trace.message, facts, step, function, text))
-    if trace.again:
-        message = f"{trace.again} is called more than once, and compiled it may compute wrong"
-        return Obstacle("called-again", _of_this_text(message, facts, step, function, text))
     return trace, edits
 
 

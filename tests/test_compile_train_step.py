@@ -314,6 +314,29 @@ FROM_OUTSIDE = (
 )
 OBJECTS = (
     no(
+        "a model that is called twice",
+        "called-again",
+        with_loss("loss_object(model(x), model(y))"),
+        LOOP,
+    ),
+    no(
+        "a model that a function calls once more",
+        "called-again",
+        """
+        def penalty(x):
+            return tf.reduce_mean(model(2.0 * x))
+        """,
+        with_loss("loss_object(y, model(x)) + penalty(x)"),
+        LOOP,
+    ),
+    no(
+        "layers of a list, which may be one",
+        "called-again",
+        NET,
+        STEP.replace("model", "net"),
+        LOOP,
+    ),
+    no(
         "layers are frozen in between",
         "object-changes",
         STEP,
@@ -819,7 +842,12 @@ COMPILED = (
             loss = other.step(x, y)
         """,
     ),
-    yes("a model of the file", NET, STEP.replace("model", "net"), LOOP),
+    yes(
+        "a model of the file",
+        NET.replace("        for block in self.blocks:\n            x = block(x)\n", ""),
+        STEP.replace("model", "net"),
+        LOOP,
+    ),
     yes("a comment above stays above", "# One step.\n", STEP, LOOP),
     yes(
         "a learning rate that falls",
@@ -893,9 +921,9 @@ COMPILED = (
         def step(x, y):
             with tf.GradientTape() as first, tf.GradientTape() as second:
                 made = model(x)
-                good, bad = judge(y), judge(made)
+                bad = judge(made)
                 loss = loss_object(tf.ones_like(bad), bad)
-                loss_2 = loss_object(tf.ones_like(good), good)
+                loss_2 = loss_object(tf.zeros_like(bad), bad)
             g = first.gradient(loss, model.trainable_variables)
             g_2 = second.gradient(loss_2, judge.trainable_variables)
             optimizer.apply_gradients(zip(g, model.trainable_variables))

@@ -88,6 +88,12 @@ class StepFunctions:
         if isinstance(found, Obstacle):
             return found
         assert step.calls is not None
+        if found.again:
+            # Measured with 2.21, in scripts that know nothing of this tool.
+            message = (
+                f"{found.again} may be called twice in a step, which may compute wrong compiled"
+            )
+            return Obstacle("called-again", message)
         words = returnable(found.returned)
         if words:
             return Obstacle("returns-python", words)
