@@ -37,10 +37,20 @@ def elements(text: str) -> Elements | None:
         ("x.shape[0]", False),
         ("tf.SparseTensor(a, b, c)", False),
         ("given", False),
+        ("given - other", False),  # of arrays
+        ("given[:3]", False),
+        ("-given", False),
+        ("given - w", False),
+        ("logits[:3] - given", True),
+        ("logits == given", False),  # a boolean in TensorFlow 1
+        ("batch['x']", False),
+        ("made(given)", False),
+        ("made(x)", True),
     ],
 )
 def test_what_is_a_tensor(value: str, is_tensor: bool) -> None:  # noqa: FBT001
-    _, found = fed(f"sess = tf.Session()\nsess.run(loss, {{x: {value}, y: [1]}})\n")
+    own = "def made(a):\n    return a * 2\nbatch = dict(load())\n"
+    _, found = fed(f"{own}sess = tf.Session()\nsess.run(loss, {{x: {value}, y: [1]}})\n")
     assert [ast.unparse(one.key) for one in found] == (["x"] if is_tensor else [])
 
 

@@ -83,6 +83,22 @@ test_left_alone = bench(
         ),
     ),
     leaves_alone(
+        "a difference, and slices, of arrays that a caller gives",
+        script(
+            """
+            class Model:
+                def __init__(self, sess):
+                    self.sess = sess
+                def train(self, rewards, values, images):
+                    advantages = rewards - values
+                    images = images[:10]
+                    feed = {x: images, y: advantages}
+                    return self.sess.run(train_op, feed)
+            """
+        ),
+        shapes=("crlf",),
+    ),
+    leaves_alone(
         "a shape and a static value",
         script("sess = tf.Session()\nsess.run(loss, {rate: x.shape[1], y: x.get_shape()})\n"),
     ),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.next_elements import Origin
-from tfrewrite.analysis.nodes import Kind
+from tfrewrite.analysis.nodes import Kind, Node, plain
 from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.stages import Stage
 
@@ -111,9 +111,7 @@ class FedTensors:
 
     def _is_tensor(self, value: ast.expr) -> bool:
         node = self._tracer.trace(value)
-        if node.kind is Kind.ELEMENT:
-            return all(one.kind is Kind.OP for one in node.values)
-        return node.kind is Kind.OP and not node.symbol.startswith(_COMPOSITE)
+        return _surely_made(node) and not node.symbol.startswith(_COMPOSITE)
 
     # Where it comes from
 
@@ -184,6 +182,22 @@ class FedTensors:
         if not isinstance(given, ast.Tuple) or any(isinstance(o, ast.Starred) for o in given.elts):
             return None
         return f"element[{index}]" if index < len(given.elts) else None
+
+
+def _surely_made(node: Node) -> bool:
+    """Whether a call of TensorFlow makes a value, or makes what an operator is used on.
+
+    An operator by itself may as well be one on arrays.
+    """
+    if node.kind is Kind.ELEMENT:
+        return all(map(_surely_made, node.values))
+    if node.kind is not Kind.OP:
+        return False
+    if isinstance(node.expr, (ast.BinOp, ast.UnaryOp)):
+        return any(_surely_made(plain(one)) for one in node.values)
+    if isinstance(node.expr, ast.Subscript):
+        return _surely_made(plain(node.values[0]))
+    return isinstance(node.expr, ast.Call)
 
 
 def _structure(value: Value) -> ast.expr | None:
