@@ -317,3 +317,22 @@ def test_of_a_large_array_all_bytes_count(comparing: Comparing) -> None:
     (point,) = comparing.series(weights(large), weights(other))["points"]
     assert not point["identical"]
     assert point["distance"] == 0.0  # the element is not among those that are kept
+
+
+def test_variables_that_are_made_in_a_trace_have_other_numbers(comparing: Comparing) -> None:
+    def made(*names: str, values: tuple[float, ...] = (1.0, 2.0)) -> list[Value]:
+        return [("weights", name, 1, [value]) for name, value in zip(names, values, strict=True)]
+
+    ours = made("dense/kernel:0", "dense_1/kernel:0")
+    found = comparing(ours, made("dense_2/kernel:0", "dense_1_1/kernel:0"))
+    assert found["only_original"] == found["only_rewritten"] == []
+    assert [distances(one) for one in found["series"]] == [[0.0], [0.0]]
+    found = comparing(ours, made("dense_2/kernel:0", "dense_3/kernel:0", values=(1.0, 2.5)))
+    assert [distances(one) for one in found["series"]] == [[0.0], [0.5]]
+    found = comparing(ours, made("dense_2/kernel:0", values=(1.0,)))
+    assert len(found["only_original"]) == 2
+
+
+def test_a_variable_of_another_size_is_another(comparing: Comparing) -> None:
+    found = comparing([("weights", "w_1", 1, [1.0])], [("weights", "w_2", 1, [1.0, 1.0])])
+    assert found["only_original"] == [["weights", "w_1"]]

@@ -13,6 +13,7 @@ import sys
 
 import numpy as np
 
+NUMBERS = re.compile(r"(?:_\d+)+(?=[/:\[]|$)")
 NUMBERED = re.compile(r"_\d+(?=[/:\[]|$)")
 NEAR = 1e-2
 MATCHED_IN_ORDER = ("fetched", "read")
@@ -171,9 +172,34 @@ def merged(original, rewritten, pairs, left, right):
             pairs.append((key, ours[key][1], theirs[key][1]))
             left = [one for one in left if one not in ours[key][0]]
             right = [one for one in right if one not in theirs[key][0]]
+    renumbered(original, rewritten, pairs, left, right)
     thinned(original, rewritten, pairs, left, right)
     delayed(original, rewritten, pairs, left, right)
     return renamed(original, rewritten, pairs, left, right)
+
+
+def renumbered(original, rewritten, pairs, left, right):
+    """Variables that are made in a trace have other numbers: they count in the order of making.
+
+    To take one for another shows more differences and hides none: all of them have to agree.
+    """
+    ours, theirs = families(original, left), families(rewritten, right)
+    for family in sorted(set(ours) & set(theirs)):
+        if len(ours[family]) == len(theirs[family]):
+            for key, other in zip(ours[family], theirs[family]):
+                pairs.append((key, original.series[key], rewritten.series[other]))
+                left.remove(key)
+                right.remove(other)
+
+
+def families(record, keys):
+    """Names of variables that differ by numbers, each with the size that they have."""
+    found = {}
+    for kind, name in keys:
+        if kind not in MATCHED_IN_ORDER:
+            size = record.series[kind, name][0]["n"]
+            found.setdefault((kind, NUMBERS.sub("", name), size), []).append((kind, name))
+    return found
 
 
 def thinned(original, rewritten, pairs, left, right):
