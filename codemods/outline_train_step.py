@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.step_functions import Step
+from tfrewrite.analysis.trace import REASONS
 from tfrewrite.edits import EditError, apply_edits
 from tfrewrite.line_map import LineMap
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
@@ -100,31 +101,9 @@ class OutlineTrainStep(Rule):
     name = "outline-train-step"
     contracts = (Contract.ROUNDING, Contract.RESAMPLED)
     triggers = ((b"tensorflow",), (b"GradientTape",))
-    reasons = {
+    reasons = REASONS | {
         "callers-not-seen": "Not all calls of the new function are seen.",
-        "argument-not-known": "It is not known that what a caller gives is made of tensors.",
-        "argument-varies": "A caller gives Python values that vary, and each would be traced.",
-        "numpy-argument": "An array is computed with, whose type a tensor does not share.",
-        "shape-varies": "The shape of an argument may differ in each call.",
-        "two-objects": "It may be given another model or optimizer in another call.",
-        "captured-not-fixed": "It uses something from outside that may change or is not known.",
-        "object-changes": "A model, layer or optimizer is changed in Python in the meantime.",
-        "model-not-seen": "What a model or class does when it is called is not in this file.",
-        "python-effect": "It does something in Python that would only be done when it is traced.",
-        "reads-on-host": "It needs the value of a tensor in Python.",
-        "tensor-decides": "A tensor decides what is done next.",
-        "makes-variables": "It makes variables, which only the first trace may.",
-        "fails-when-traced": "It does what works in eager mode and fails in a trace.",
-        "unknown-call": "What it calls is not known to do the same in a trace.",
-        "not-followed": "It is written in a way that is not followed.",
-        "called-again": "A model is called twice, which TensorFlow was seen to compute wrong.",
-        "unrolls": "A trace would write out each turn of a long loop.",
-        "returns-python": "It returns what a trace turns into something else.",
-        "exception-seen": "Somebody catches its exceptions, and sees how far it came.",
         "traced-again": "The function around the loop may be called again, and trace it anew.",
-        "not-eager": "The file is not run as TensorFlow 2 runs it.",
-        "dynamic-code": "The file changes names, attributes or classes unseen.",
-        "tensorflow-not-named": "TensorFlow has no name where the function stands.",
     }
     on_request = True
 
