@@ -10,6 +10,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.turns import in_most_turns
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
+from tfrewrite.triggers import MAKES_FUNCTION
 from tfrewrite.writing.hoisted import hoisted_statement, hoisted_value, is_movable
 from tfrewrite.writing.hoisted_function import hoisted_function
 
@@ -91,7 +92,7 @@ class HoistTfFunction(Rule):
     code = "TFR204"
     name = "hoist-tf-function"
     contracts = (Contract.EXACT, Contract.RESAMPLED)
-    triggers = ((b"tensorflow",), (b"function",))
+    triggers = ((b"tensorflow",), MAKES_FUNCTION)
     reasons = {
         "python-value": "It reads a Python value when it is traced that may change in the loop.",
         "python-effect": "It does something in Python at each trace that can be seen.",

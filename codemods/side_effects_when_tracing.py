@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.trace_effects import Sort
 from tfrewrite.model import Report, Site
 from tfrewrite.rule import Rule
+from tfrewrite.triggers import MAKES_FUNCTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +111,7 @@ class SideEffectsWhenTracing(Rule):
     code = "TFR209"
     name = "side-effects-when-tracing"
     contracts = ()
-    triggers = ((b"tensorflow",), (b"function",))
+    triggers = ((b"tensorflow",), MAKES_FUNCTION)
     reasons = {}
 
     def sites(self, facts: Facts) -> Iterator[Site]:

@@ -12,6 +12,7 @@ from tfrewrite.analysis.turns import turns
 from tfrewrite.edits import ReplaceExpression
 from tfrewrite.model import Contract, Refusal, Report, Rewrite, Site
 from tfrewrite.rule import Rule
+from tfrewrite.triggers import MAKES_FUNCTION
 from tfrewrite.writing.hoisted import text_of
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class StopRetracing(Rule):
     code = "TFR203"
     name = "stop-retracing"
     contracts = (Contract.EXACT, Contract.ROUNDING, Contract.RESAMPLED)
-    triggers = ((b"tensorflow",), (b"function",))
+    triggers = ((b"tensorflow",), MAKES_FUNCTION)
     reasons = {
         "needs-python-value": "It does something with the number that a tensor does not do alike.",
         "python-value": "It reads another Python value when it is traced, which may change.",

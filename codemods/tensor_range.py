@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.model import Report, Site
 from tfrewrite.rule import Rule
+from tfrewrite.triggers import MAKES_FUNCTION
 
 if TYPE_CHECKING:
     import ast
@@ -64,7 +65,7 @@ class TensorRange(Rule):
     code = "TFR208"
     name = "tensor-range"
     contracts = ()
-    triggers = ((b"tensorflow",), (b"function",), (b"range",))
+    triggers = ((b"tensorflow",), MAKES_FUNCTION, (b"range",))
     reasons = {}
 
     def sites(self, facts: Facts) -> Iterator[Site]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import sys
+from textwrap import dedent
 
 import pytest
 
@@ -177,3 +179,56 @@ def test_all_finds_each_node_of_a_kind_once() -> None:
     assert len(found.source.all(ast.Call)) == 6
     assert set(found.source.all(ast.Call)) == set(inside(found.source.tree, ast.Call))
     assert found.source.parent(function(found, "m")) is found.source.all(ast.ClassDef)[0]
+
+
+EVERY_STATEMENT = """
+    import a.b as c
+    from . import d as e, f
+    @decorate(1)
+    async def g(x, /, y: int = 2, *z, k=None, **w) -> str:
+        global h
+        async for i in x: pass
+        async with a as b, c: await y
+        return [u async for u in v if u]
+    class K(B, metaclass=M):
+        n: int = 3
+        def method(self):
+            nonlocal_ = lambda q=1: (yield q)
+            def inner():
+                nonlocal nonlocal_
+    try:
+        del a[1:2, ...], b.c
+    except* E as err:
+        raise X from err
+    {**first, 'k': f'{v!r:>{w}}', **{x: y for x, y in z}}
+    match s:
+        case {'a': 1, **rest} | [_, *others] if rest: pass
+        case P(1, k=None) as whole: pass
+        case -1 | True: assert (t := 1), 'm'
+    x += not a if 1 < b <= c else d @ e
+"""
+
+
+def nodes_of(tree: ast.AST) -> set[int]:
+    """All nodes that have a place of their own."""
+    shared = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+    return {id(node) for node in ast.walk(tree) if not isinstance(node, shared)}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="except* came with Python 3.11")
+def test_every_node_is_found_in_its_place() -> None:
+    found = source(dedent(EVERY_STATEMENT))
+    everything = [node for node in ast.walk(found.tree) if id(node) in nodes_of(found.tree)]
+    assert {id(node) for node in everything} == {
+        id(node) for kind in {type(node) for node in everything} for node in found.all(kind)
+    }
+    for node in everything:
+        inner = [one for one in ast.iter_child_nodes(node) if id(one) in nodes_of(found.tree)]
+        assert found.children(node) == inner
+        assert all(found.parent(one) is node for one in inner)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="`type` came with Python 3.12")
+def test_what_names_a_type_is_a_node() -> None:
+    found = source("type Pair[T: int, *U, **P] = tuple[T, T]\n")
+    assert [one.id for one in found.all(ast.Name)].count("Pair") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -165,6 +166,10 @@ def _stop(signal_number: int, frame: FrameType | None) -> None:
 def _begin_worker() -> None:
     """Ctrl-C reaches every process of a terminal; a worker ends its file and begins no other."""
     signal.signal(signal.SIGINT, _stop)
+    # A tree is a hundred thousand objects that live and die together: to look for dead ones among
+    # them again and again takes a tenth of the time.
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 1000)
 
 
 def _pool(jobs: int) -> Executor:

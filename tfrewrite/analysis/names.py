@@ -27,12 +27,15 @@ class Names:
     def __init__(self, scopes: Scopes) -> None:
         self._scopes = scopes
         self._known: dict[Binding, str | None] = {}
+        self._dotted: dict[ast.AST, str | None] = {}
         self._open: set[Binding] = set()
 
     def dotted(self, expr: ast.AST) -> str | None:
         """The dotted path of a name or attribute chain; None where it is not a library's API."""
-        path = self._path(expr)
-        return None if path is None or self._patched(path) else path
+        if expr not in self._dotted:
+            path = self._path(expr)
+            self._dotted[expr] = None if path is None or self._patched(path) else path
+        return self._dotted[expr]
 
     def tf(self, expr: ast.AST) -> str | None:
         """The TensorFlow symbol that an expression names, without `tensorflow.` or `compat.v1.`."""

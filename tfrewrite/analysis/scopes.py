@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import cast
 
 from tfrewrite.analysis.source import Source
 
@@ -21,18 +22,10 @@ ScopeNode = (
     | ast.DictComp
     | ast.GeneratorExp
 )
-_SCOPES = (
-    ast.Module,
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.Lambda,
-    ast.ClassDef,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-    ast.GeneratorExp,
-)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_OPENING = frozenset(
+    (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *COMPREHENSIONS)
+)
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -161,21 +154,29 @@ class Scopes:
         while stack:
             node, scope = stack.pop()
             self._home[node] = scope
-            if isinstance(node, _BINDERS):
+            kind = type(node)
+            if kind in _BINDERS:
                 scope.binders.append(node)
-            inner = scope
-            outside: list[ast.AST] = []
-            if isinstance(node, _SCOPES):
-                inner = self._scopes[node] = Scope(node, scope)
-                outside = _outside_parts(node)
-                stack += [(part, scope) for part in reversed(outside)]
-            for child in reversed(children(node)):
-                if isinstance(child, (ast.arguments, ast.comprehension)):
-                    self._home[child] = inner
-                    parts = [part for part in children(child) if part not in outside]
-                    stack += [(part, inner) for part in reversed(parts)]
-                elif child not in outside:
-                    stack.append((child, inner))
+            if kind in _OPENING:
+                stack += self._opened(cast("ScopeNode", node), scope)
+            else:
+                stack += [(child, scope) for child in reversed(children(node))]
+
+    def _opened(self, node: ScopeNode, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+        """What is evaluated in the scope that a node opens, and around it; the last comes first."""
+        children = self.source.children
+        inner = self._scopes[node] = Scope(node, scope)
+        outside = _outside_parts(node)
+        for part in reversed(outside):
+            yield part, scope
+        for child in reversed(children(node)):
+            if isinstance(child, (ast.arguments, ast.comprehension)):
+                self._home[child] = inner
+                for part in reversed(children(child)):
+                    if part not in outside:
+                        yield part, inner
+            elif child not in outside:
+                yield child, inner
 
     def _declare(self) -> None:
         """Honours `global` and `nonlocal` before any binding is filed."""
@@ -222,12 +223,12 @@ def _outside_parts(node: ast.AST) -> list[ast.AST]:
     return []
 
 
-_BINDERS = (
+_BINDERS = frozenset((
     ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.With,
     ast.AsyncWith, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
     ast.ExceptHandler, ast.Delete, ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.Global,
     ast.Nonlocal,
-)  # fmt: skip
+))  # fmt: skip
 
 
 def _bindings_in(scope: Scope) -> Iterator[Binding]:

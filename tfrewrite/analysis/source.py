@@ -34,11 +34,22 @@ class Source:
             node = stack.pop()
             kind = type(node)
             self._kinds.setdefault(kind, []).append(node)
+            fields = _FIELDS[kind]
+            if not fields:
+                continue
             if kind in _HOLDING_BLOCKS:
                 for block in blocks_of(node):
                     for index, statement in enumerate(block):
                         self._blocks[statement] = (block, index)
-            inner = _children(node)
+            inner: list[ast.AST] = []
+            for name in fields:
+                value = getattr(node, name, None)
+                if value.__class__ is list:
+                    inner += value
+                elif value is not None:
+                    inner.append(value)
+            if None in inner:  # a `**` in a dict has no key
+                inner = [child for child in inner if child is not None]
             if inner:
                 self._children[node] = inner
                 stack += inner
@@ -154,21 +165,24 @@ _HOLDING_BLOCKS = frozenset(
 )
 # Shared by all nodes that have the same one, so that they have no place of their own.
 _PLACELESS = frozenset({"ctx", "op", "ops", "kind", "type_comment", "conversion", "level"})
+# These hold no nodes: texts, numbers, flags.
+_PLAIN = frozenset(
+    {"arg", "asname", "attr", "id", "is_async", "kwd_attrs", "module", "rest", "simple", "str"}
+)
+_NO_NODES = (ast.alias, ast.Constant, ast.Global, ast.MatchSingleton, ast.Nonlocal)
+
+
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that hold nodes, or lists of them."""
+    if issubclass(kind, _NO_NODES):
+        return ()
+    # A `type` statement is named by a node, all else by a text.
+    texts = _PLAIN if kind.__name__ == "TypeAlias" else _PLAIN | {"name"}
+    return tuple(name for name in kind._fields if name not in _PLACELESS | texts)
 
 
 _FIELDS = {
-    kind: tuple(name for name in kind._fields if name not in _PLACELESS)
+    kind: _fields(kind)
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
-
-
-def _children(node: ast.AST) -> list[ast.AST]:
-    found: list[ast.AST] = []
-    for name in _FIELDS[type(node)]:
-        value = getattr(node, name, None)
-        if value.__class__ is list:
-            found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST):
-            found.append(value)
-    return found
