@@ -289,6 +289,18 @@ def test_batches_that_are_made_at_once_count_each() -> None:
     assert [again.batch(-1) for _ in range(12)] == [True] * 11 + [False]
 
 
+def test_a_batch_lasts_until_the_next_one_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call of `fit` for each batch costs more than the batch: it is part of the step."""
+    now = iter([1.0, 2.0, 10.0, 11.0, 30.0, 33.0])
+    monkeypatch.setattr("tfrewrite.verify.probe.loops.time.time", lambda: next(now))
+    loops = TimedLoops({}, {}, [-1])
+    for _ in range(3):
+        loops.begin_batch(-1)
+        assert loops.batch(-1)
+    assert loops.times == {-1: [1.0, 10.0, 30.0]}
+    assert loops.ends == {-1: [10.0, 30.0, 33.0]}
+
+
 def test_traced_loops_are_not_touched() -> None:
     found = instrument({"x.py": b"for x in y: log.append(x)\nwhile n(): pass\n"})
     loops = CountedLoops({1: 0, 2: 0}, 1, 0.0, 0)

@@ -292,9 +292,18 @@ class TimedLoops(Loops):
             ends.append(time.time())
 
     def begin_batch(self, loop):
-        if loop in self.times:
-            self._first_turn = self._first_turn or time.time()
-            self.times[loop].append(time.time())
+        """A step lasts until the next one begins, even if that is in another call of `fit`.
+
+        So what a call costs beside its batches counts, and a script that calls `fit` for each
+        batch can be held against one that makes the step itself.
+        """
+        if loop not in self.times:
+            return
+        now = time.time()
+        self._first_turn = self._first_turn or now
+        if self.ends[loop]:
+            self.ends[loop][-1] = now
+        self.times[loop].append(now)
 
     def batch(self, loop, batches=1):
         self.turns_of[loop] = self.turns_of.get(loop, 0) + batches
