@@ -10,6 +10,7 @@ from tfrewrite import syntax
 from tfrewrite.compose import Candidate, together
 from tfrewrite.edits import Decorate, Edit, EditError, InsertBefore, apply_edits
 from tfrewrite.exemptions import Exemption, exemptions_in
+from tfrewrite.frame import Frame
 from tfrewrite.line_map import LineMap
 from tfrewrite.model import (
     Finding,
@@ -56,11 +57,19 @@ class Rewriting:
     is reported has the positions of the text as it was at first.
     """
 
-    def __init__(self, text: str, path: str, policy: Policy, choose: Chooser | None) -> None:
+    def __init__(
+        self,
+        text: str,
+        path: str,
+        policy: Policy,
+        choose: Chooser | None,
+        frame: Frame | None = None,
+    ) -> None:
         self._before = self._text = text
         self._path = path
         self._policy = policy
         self._choose = choose
+        self._frame = frame or Frame()
         self._lines = LineMap(text)
         self._made: list[Finding] = []
         self._declined: set[Key] = set()
@@ -144,7 +153,7 @@ class Rewriting:
                 answers = [self._agreed(one) for one in chosen]
                 if not all(answers):
                     continue
-                new = apply_edits(self._text, _edits(chosen))
+                new = self._edited(chosen)
             except EditError as error:
                 self._give_up(chosen, error)
                 continue
@@ -166,7 +175,7 @@ class Rewriting:
         key = self._key(candidate.rule, candidate.rewrite)
         if self._choose is None or key in self._accepted:
             return True
-        after = apply_edits(self._text, candidate.rewrite.edits)
+        after = self._edited([candidate])
         if self._choose(self._made_finding(candidate), self._text, after):
             self._accepted.add(key)
             return True
@@ -179,9 +188,14 @@ class Rewriting:
         for candidate in guilty or [one for one in chosen if not self._can_be_made(one)] or chosen:
             self._impossible[self._key(candidate.rule, candidate.rewrite)] = str(error)
 
+    def _edited(self, chosen: list[Candidate]) -> str:
+        new = apply_edits(self._text, _edits(chosen))
+        self._frame.require_fit(self._text, [one.rewrite.edits for one in chosen], new)
+        return new
+
     def _can_be_made(self, candidate: Candidate) -> bool:
         try:
-            apply_edits(self._text, candidate.rewrite.edits)
+            self._edited([candidate])
         except EditError:
             return False
         return True
@@ -205,16 +219,16 @@ class Rewriting:
     def _finding(self, rule: type[Rule], site: Rewrite | Report) -> Finding:
         span = self._lines.original(site.span)
         if isinstance(site, Report):
-            return Finding(rule.code, rule.name, span, site.message, Kind.REPORT)
+            return Finding(rule.code, rule.name, span, self._said(site.message), Kind.REPORT)
         return Finding(
             rule.code,
             rule.name,
             span,
-            site.message,
+            self._said(site.message),
             Kind.REWRITE,
             site.contract,
-            site.because,
-            site.changes,
+            self._said(site.because),
+            self._said(site.changes),
             applicable=site.contract in self._policy.allowed,
         )
 
@@ -222,11 +236,15 @@ class Rewriting:
         rule, site = found.rule, found.site
         span = self._lines.original(site.span)
         if isinstance(site, Refusal):
-            return Refused(rule.code, rule.name, span, site.reason, site.message)
+            return Refused(rule.code, rule.name, span, site.reason, self._said(site.message))
         problem = self._impossible.get(self._key(rule, site))
         if problem is None:
             return None
-        return Refused(rule.code, rule.name, span, "cannot-edit", f"{site.message}: {problem}")
+        message = f"{self._said(site.message)}: {problem}"
+        return Refused(rule.code, rule.name, span, "cannot-edit", message)
+
+    def _said(self, words: str) -> str:
+        return self._frame.said(words, self._text)
 
     def _notices(self) -> Iterator[Notice]:
         rules = self._policy.rules

@@ -6,14 +6,17 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfrewrite.model import Finding, Outcome, Refused
+    from tfrewrite.model import CellPlace, Finding, Outcome, Refused
     from tfrewrite.reports.summary import Run
 
 SCHEMA_VERSION = 1
 
 
 def render(run: Run) -> str:
-    """Lines and columns count from 1."""
+    """Lines and columns are those of the file, and count from 1.
+
+    What is in a notebook also has `cell` (of all its cells, from 1), `cell_line` and `cell_column`.
+    """
     outcomes = run.outcomes
     document = {
         "schema_version": SCHEMA_VERSION,
@@ -37,6 +40,7 @@ def _finding(path: str, finding: Finding) -> dict[str, Any]:
         "line": finding.span.line,
         "column": finding.span.column + 1,
         "end_line": finding.span.end_line,
+        **_cell(finding.cell),
         "message": finding.message,
         "because": finding.because,
         "changes": finding.changes,
@@ -52,9 +56,16 @@ def _refusal(path: str, refused: Refused) -> dict[str, Any]:
         "rule": refused.rule,
         "path": path,
         "line": refused.span.line,
+        **_cell(refused.cell),
         "reason": refused.reason,
         "message": refused.message,
     }
+
+
+def _cell(cell: CellPlace | None) -> dict[str, int]:
+    if cell is None:
+        return {}
+    return {"cell": cell.number, "cell_line": cell.line, "cell_column": cell.column + 1}
 
 
 def _notices(outcome: Outcome) -> list[dict[str, Any]]:
@@ -63,6 +74,7 @@ def _notices(outcome: Outcome) -> list[dict[str, Any]]:
             "path": outcome.path,
             "line": notice.span.line,
             "column": notice.span.column + 1,
+            **_cell(notice.cell),
             "message": notice.message,
         }
         for notice in outcome.notices
