@@ -189,6 +189,8 @@ class Rewriting:
             self._impossible[self._key(candidate.rule, candidate.rewrite)] = str(error)
 
     def _edited(self, chosen: list[Candidate]) -> str:
+        if not chosen:
+            return self._text
         new = apply_edits(self._text, _edits(chosen))
         self._frame.require_fit(self._text, [one.rewrite.edits for one in chosen], new)
         return new
