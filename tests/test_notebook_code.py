@@ -15,6 +15,9 @@ from tfrewrite.policy import Policy
 from toys import TOYS
 
 
+IN_A_BLOCK = "if x:\n    get_ipython().system('tag1.')\nget_ipython().system('tag2.')"
+
+
 def read(source: str) -> Code:
     code = Reader("tag").code(source)
     ast.parse(code.python)
@@ -29,8 +32,7 @@ def read(source: str) -> Code:
         ("% matplotlib inline", "print('tag1.')"),
         ("x = 1\n!pip install {x} $y", "x = 1\nget_ipython().system('tag1.', x, y)"),
         ("!echo 'a' \\\n  b\nx = 1", "get_ipython().system('tag1.'\n)\nx = 1"),
-        ("if x:\n    !ls\n%cd a", "if x:\n    get_ipython().system('tag1.')\n"
-          "get_ipython().system('tag2.')"),
+        ("if x:\n    !ls\n%pwd", IN_A_BLOCK),
         ("files = !ls", "files = get_ipython().system('tag1.')"),
         ("a, b = !ls", "a, b = get_ipython().system('tag1.')"),
         ("%who", "get_ipython().run_line_magic('tag1.')"),
