@@ -14,7 +14,6 @@ from tfrewrite.notebooks.code import Code, DoesNotFit, Reader
 from tfrewrite.policy import Policy
 from toys import TOYS
 
-
 IN_A_BLOCK = "if x:\n    get_ipython().system('tag1.')\nget_ipython().system('tag2.')"
 
 

@@ -104,7 +104,7 @@ class Reader:
             if effect is Effect.ANYTHING:
                 changes_names = changes_names or f"`{magic.name}`"
         for number, line in enumerate(new):
-            if _imports_from_future(line):
+            if has_future_import(line):
                 python = f"'{self._next()}'"
                 new[number] = python
                 stand_ins.append(StandIn(python, line))
@@ -188,25 +188,29 @@ def _awaited(tree: ast.Module) -> str:
     return ""
 
 
-def _imports_from_future(line: str) -> bool:
+def has_future_import(line: str) -> bool:
     """Whether a line is such an import, which Python allows at the top of a file only."""
     return line.startswith("from __future__ import ") and not set(line) & set("(\\;")
 
 
 def _with_shown(code: Code, tree: ast.Module) -> Code:
     """The last expression in a `print`, as IPython shows it."""
-    last = tree.body[-1] if tree.body else None
-    if not isinstance(last, ast.Expr):
-        return code
-    start, end = _offsets(code.python, last.value)
-    if code.python[end:].lstrip(" \t)").startswith(";"):
-        return code  # that is how one says not to show it
-    if _is_stand_in(code.python, last, code.stand_ins):
-        return code  # a magic, which shows what it wants
+    found = shown_in(code.python, tree)
+    if found is None or _is_stand_in(code.python, tree.body[-1], code.stand_ins):
+        return code  # a magic shows what it wants
+    start, end = found
     python = f"{code.python[:start]}{SHOW}{code.python[start:end]}){code.python[end:]}"
     line_start = code.python.rfind("\n", 0, start) + 1
     shown = Shown(code.python.count("\n", 0, start) + 1, start - line_start)
     return replace(code, python=python, shown=shown)
+
+
+def shown_in(python: str, tree: ast.Module) -> tuple[int, int] | None:
+    """Where the last expression of a cell stands, whose value IPython shows."""
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, ast.Expr) or _is_silent(python, last):
+        return None
+    return _offsets(python, last.value)
 
 
 def _is_stand_in(python: str, statement: ast.stmt, stand_ins: tuple[StandIn, ...]) -> bool:
@@ -236,6 +240,7 @@ def _unshown(python: str, shown: Shown | None, stand_ins: tuple[StandIn, ...]) -
 
 
 def _is_silent(python: str, last: ast.Expr) -> bool:
+    """Whether a semicolon says that the value is not to be shown."""
     _, end = _offsets(python, last.value)
     return python[end:].lstrip(" \t)").startswith(";")
 
