@@ -42,6 +42,15 @@ def read(source: str) -> Code:
         ("f?", "print('tag1.', f)"),
         ("??f.g", "print('tag1.', f)"),
         ("%%time\nx = f()\n%pwd", "print('tag1.')\nx = f()\nget_ipython().system('tag2.')"),
+        ("x = 1\n%%time\ny = 2", "x = 1\nget_ipython().system('tag1.')\ny = 2"),
+        (
+            "%timeit for i in x: f(i)\nx = 1",
+            "get_ipython().timeit('tag1.', i, x, f)\nx = 1",
+        ),
+        ("ls a b\nx = 1", "get_ipython().system('tag1.')\nx = 1"),
+        ("pip = 3\nls = 4", "pip = 3\nls = 4"),
+        ("cat * 3; x = 1", "cat * 3; x = 1"),
+        ("# note\n%%time\nx = 1", "# note\nprint('tag1.')\nx = 1"),
         ("\n%%time\nf()", "\nprint('tag1.')\nprint(f())"),
         ("%%capture --no-stderr\nx = 1", "print('tag1.')\nx = 1"),
         ("%load_ext tensorboard", "print('tag1.')"),
@@ -81,6 +90,10 @@ def test_a_cell_as_python(source: str, python: str) -> None:
         "%%bash\nfor i in a; do\n'",
         "%%writefile a.py\nx = (",
         "%%html\n<b>it's</b>",
+        "%%bash --bg\nls",
+        "# note\n%%bash\nls",
+        "%%timeit -n 3\nf(x)\ny = 2",
+        "  x = 1\n  y = f(x)",
     ],
 )
 def test_a_cell_of_another_language_is_left_as_it_is(source: str) -> None:
@@ -103,16 +116,14 @@ def test_a_cell_of_another_language_is_left_as_it_is(source: str) -> None:
         ("self.x = !ls", "`!`"),
         ("%time for i in x: f(i)", "`%time`"),
         ("%time !ls", "`%time`"),
-        ("%%capture out\nf()", "%%capture"),
-        ("%%timeit\nf()", "%%timeit"),
-        ("%%script --out x bash\nls", "%%script"),
-        ("%%mine\nf()", "%%mine"),
-        ("x = 1\n%%time\nf()", "`%time`"),
+        ("%%capture out\nf()", "`%%capture`"),
+        ("%%timeit\n!f()", "`%%timeit`"),
+        ("%%script --out x bash\nls", "`%%script`"),
+        ("%%mine\nf()", "`%%mine`"),
         ("/f 1", "`/`"),
         ("await f()", "the `await` outside of functions"),
         ("x = [i async for i in y]", "the `async` outside of functions"),
-        ("  x = 1\n  y = 2", "a cell that is indented throughout"),
-        ("x = 1\ry = 2", "a cell that is indented throughout"),
+        ("x = 1\ry = 2", "a carriage return within a line"),
     ],
 )
 def test_what_may_change_any_name_is_named(source: str, magic: str) -> None:
@@ -123,6 +134,12 @@ def test_what_may_change_any_name_is_named(source: str, magic: str) -> None:
 
 def test_await_in_a_function_is_python() -> None:
     assert not read("async def f():\n    await g()\n    return [i async for i in y]").frozen
+
+
+def test_an_indented_cell_is_seen_without_its_indentation() -> None:
+    code = read("  if x:\n    f(y)\n  f(x)")
+    assert code.python == "if x:\n  f(y)\nprint(f(x))"
+    assert (code.column(2, 2), code.column(3, 6)) == (4, 2)
 
 
 def test_a_shown_value_has_its_own_columns() -> None:

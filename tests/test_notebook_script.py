@@ -87,15 +87,15 @@ def test_the_rest_is_left_out_and_named(tmp_path: Path) -> None:
         cell("# words", "markdown"),
         "%%bash\nrm -rf /",
         "%timeit f()\nif files:\n    !rm\nelse:\n    %run x.py",
-        "files?",
+        "files?\npip install y",
         "len(files)",
     )
     script = script_of(written(notebook(*cells)))
     assert script.note == (
         "runs without what Jupyter alone can do: `!pip install x` (cell 1), "
-        "`files = !ls` (cell 1), `a, b = !ls` (cell 1) and 4 more"
+        "`files = !ls` (cell 1), `a, b = !ls` (cell 1) and 5 more"
     )
-    assert [number for number, _ in script.left_out] == [1, 1, 1, 3, 4, 4, 4]
+    assert [number for number, _ in script.left_out] == [1, 1, 1, 3, 4, 4, 4, 5]
     assert ran(tmp_path, *(one for one in cells if isinstance(one, str))) == "0\n"
     assert not script_of(written(notebook("x = 1", "%matplotlib inline"))).note
 

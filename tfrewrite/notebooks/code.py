@@ -7,12 +7,21 @@ stands in a `print`. Both are undone when the cell is written back.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tfrewrite import syntax
 from tfrewrite.notebooks.ipython import Effect, Magic, magic_of_cell, magics_in
 
 SHOW = "print("
+TIMES = "get_ipython().timeit"
+_CALLED = {
+    Effect.SHOWS: "print",
+    Effect.OUTSIDE: "get_ipython().system",
+    Effect.LOOKS: "get_ipython().run_line_magic",
+    Effect.REPEATS: TIMES,
+}
+"""What stands for a magic; what is not here may do anything to any name."""
 
 
 class DoesNotFit(Exception):  # noqa: N818
@@ -44,6 +53,10 @@ class Code:
     stand_ins: tuple[StandIn, ...] = ()
     shown: Shown | None = None
     frozen: bool = False
+    indent: int = 0
+    """How far all lines of the original are indented."""
+    bare: bool = False
+    """Whether it has magics without their sign."""
     changes_names: str = ""
     """The magic that may give any name another meaning."""
 
@@ -63,8 +76,8 @@ class Code:
     def column(self, line: int, column: int) -> int:
         """A column of a line of the Python as one of the original."""
         if self.shown and line == self.shown.line and column >= self.shown.column + len(SHOW):
-            return column - len(SHOW)
-        return column
+            column -= len(SHOW)
+        return column + self.indent
 
 
 class Reader:
@@ -79,20 +92,31 @@ class Reader:
         lines = original.split("\n")
         whole = magic_of_cell(lines)
         if whole is not None and whole.effect is not Effect.RUNS:
-            return self._frozen(original, whole.effect, whole.name)
-        if "\r" in original or original[:1] in {" ", "\t"}:
-            return self._frozen(original, Effect.ANYTHING, "a cell that is indented throughout")
+            return self._frozen(original, whole)
+        if "\r" in original:
+            return self._opaque(original, "a carriage return within a line")
+        if original[:1] in {" ", "\t"}:
+            # IPython takes away the indentation of the first line from all of them.
+            code = self.code("\n".join(dedented(lines)))
+            indent = len(lines[0]) - len(lines[0].lstrip(" \t"))
+            return replace(code, original=original, frozen=True, indent=indent)
         code = self._translated(original, lines, whole)
-        tree = syntax.parse(code.python)
+        try:
+            tree = syntax.parse(code.python)
+        except syntax.NotPython:
+            code = self._translated(original, lines, whole, bare=True)
+            tree = syntax.parse(code.python)
         awaited = _awaited(tree)
         if awaited:
-            return self._frozen(original, Effect.ANYTHING, f"the `{awaited}` outside of functions")
+            return self._opaque(original, f"the `{awaited}` outside of functions")
         syntax.check(code.python)
         return _with_shown(code, tree)
 
-    def _translated(self, original: str, lines: list[str], whole: Magic | None) -> Code:
+    def _translated(
+        self, original: str, lines: list[str], whole: Magic | None, *, bare: bool = False
+    ) -> Code:
         magics = [] if whole is None else [whole]
-        magics += magics_in(lines, 0 if whole is None else whole.last + 1)
+        magics += magics_in(lines, 0 if whole is None else whole.last + 1, bare=bare)
         new = list(lines)
         stand_ins = []
         changes_names = ""
@@ -108,48 +132,65 @@ class Reader:
                 python = f"'{self._next()}'"
                 new[number] = python
                 stand_ins.append(StandIn(python, line))
-        return Code(original, "\n".join(new), tuple(stand_ins), changes_names=changes_names)
+        return Code(
+            original, "\n".join(new), tuple(stand_ins), changes_names=changes_names, bare=bare
+        )
 
     def _stand_in(self, magic: Magic) -> tuple[str, Effect]:
         """Python for a line of IPython, and the effect that it has."""
-        tag = f"'{self._next()}'"
-        arguments = ", ".join([tag, *(name for name in magic.reads if name.isidentifier())])
-        head = magic.indent
-        effect = magic.effect
-        ran = _runnable(magic.code) if magic.code else ""
-        if effect in {Effect.RUNS, Effect.REPEATS} and magic.code and not ran:
-            effect = Effect.ANYTHING
-        if effect is Effect.SHOWS or magic.is_cell:
-            return f"{head}print({arguments}{_ending(magic)})", effect
-        if effect is Effect.RUNS:
-            return f"{head}print({tag}); {ran}", effect
-        if effect is Effect.REPEATS:
-            return f"{head}for _ in get_ipython().timeit({tag}): {ran}", effect
-        called = {
-            Effect.OUTSIDE: "get_ipython().system",
-            Effect.LOOKS: "get_ipython().run_line_magic",
-        }.get(effect, "exec")
+        tag, head, effect = f"'{self._next()}'", magic.indent, magic.effect
+        read: Sequence[str] = magic.reads
+        if magic.is_cell:
+            return f"print({tag})", effect
+        if effect in {Effect.RUNS, Effect.REPEATS}:
+            ran = _runnable(magic.code)
+            if ran and effect is Effect.RUNS:
+                return f"{head}print({tag}); {ran}", effect
+            if ran:
+                return f"{head}for _ in {TIMES}({tag}): {ran}", effect
+            found = _names(magic.code) if effect is Effect.REPEATS else None
+            effect = Effect.ANYTHING if found is None else effect
+            read = found or ()
+        arguments = ", ".join([tag, *read])
         target = f"{magic.target} = " if magic.target else ""
-        return f"{head}{target}{called}({arguments}{_ending(magic)})", effect
+        ends = "\n" * (magic.last - magic.first)
+        return f"{head}{target}{_CALLED.get(effect, 'exec')}({arguments}{ends})", effect
 
-    def _frozen(self, original: str, effect: Effect, name: str) -> Code:
-        tag = self._next()
-        called = {
-            Effect.SHOWS: "print",
-            Effect.OUTSIDE: "get_ipython().system",
-            Effect.LOOKS: "get_ipython().run_line_magic",
-        }.get(effect, "exec")
-        python = f"{called}('{tag}')" + "\n" * original.count("\n")
-        anything = effect not in {Effect.SHOWS, Effect.OUTSIDE, Effect.LOOKS}
-        return Code(original, python, frozen=True, changes_names=name if anything else "")
+    def _frozen(self, original: str, magic: Magic) -> Code:
+        """A cell that is no Python of this program, or is run who knows how often."""
+        called = _CALLED.get(magic.effect)
+        read: Sequence[str] = ()
+        if magic.effect is Effect.REPEATS:
+            found = _names(magic.code)
+            called, read = (None, ()) if found is None else (TIMES, found)
+        if called is None:
+            return self._opaque(original, f"`{magic.name}`")
+        arguments = ", ".join([f"'{self._next()}'", *read])
+        python = f"{called}({arguments})" + "\n" * original.count("\n")
+        return Code(original, python, frozen=True)
+
+    def _opaque(self, original: str, name: str) -> Code:
+        python = f"exec('{self._next()}')" + "\n" * original.count("\n")
+        return Code(original, python, frozen=True, changes_names=name)
 
     def _next(self) -> str:
         self._count += 1
         return f"{self._tag}{self._count}."
 
 
-def _ending(magic: Magic) -> str:
-    return "\n" * (magic.last - magic.first)
+def dedented(lines: list[str]) -> list[str]:
+    """The lines without the indentation that the first one has, as far as each has it."""
+    space = lines[0][: len(lines[0]) - len(lines[0].lstrip(" \t"))]
+    return [line.removeprefix(space) for line in lines]
+
+
+def _names(code: str) -> Sequence[str] | None:
+    """The names that a piece of code says; None where it cannot be read."""
+    try:
+        tree = syntax.parse(code)
+    except syntax.NotPython:
+        return None
+    return list(dict.fromkeys(one.id for one in ast.walk(tree) if isinstance(one, ast.Name)))
 
 
 def _runnable(code: str) -> str:

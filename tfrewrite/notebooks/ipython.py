@@ -11,6 +11,8 @@ _ASSIGNED = re.compile(r"(?P<target>[^\W\d][\w.]*(?:\s*,\s*[^\W\d]\w*)*)\s*=\s*(
 _HELP = re.compile(r"^(?:\?{1,2}\s*[\w.*%]*|%{0,2}[\w.*\[\]]+\s*\?{1,2})\s*$")
 _MAGIC = re.compile(r"(?P<cell>%?)%\s*(?P<name>[^\W\d][\w.]*|!)?(?P<rest>.*)", re.DOTALL)
 _OPTIONS = re.compile(r"^\s*(?:-\w+(?:\s*\d+)?\s+)*")
+_TAKES_NAME = re.compile(r"--(?:out|err|proc)\b")
+_AUTOMATIC = re.compile(r"(?P<name>pip|conda|cd|ls|mkdir|rmdir|cat|cp|mv|rm)\s+(?![=+*/%|&^-]*=)")
 _READ = re.compile(r"[$({]\s*([^\W\d]\w*)")
 
 
@@ -62,9 +64,9 @@ class Magic:
 
 
 def magic_of_cell(lines: list[str]) -> Magic | None:
-    """The cell magic that a cell begins with."""
+    """The cell magic that a cell begins with; Colab takes comments above it."""
     for number, line in enumerate(lines):
-        if not line.strip():
+        if not line.strip() or line.startswith("#"):
             continue
         if not line.startswith("%%"):
             return None
@@ -75,18 +77,22 @@ def magic_of_cell(lines: list[str]) -> Magic | None:
         takes_names = effect is Effect.RUNS and not all(
             word.startswith("-") for word in match["rest"].split()
         )
-        if takes_names or (effect is Effect.OUTSIDE and "--" in match["rest"]):
+        if takes_names or _TAKES_NAME.search(match["rest"]):
             effect = Effect.ANYTHING  # `%%capture out`, `%%script --out out`
-        return Magic(number, number, "", effect, f"%%{name}", is_cell=True)
+        code = "\n".join(lines[number + 1 :]) if effect is Effect.REPEATS else ""
+        return Magic(number, number, "", effect, f"%%{name}", code=code, is_cell=True)
     return None
 
 
-def magics_in(lines: list[str], first: int = 0) -> list[Magic]:
-    """The lines from `first` on that are IPython's, wherever a statement can begin."""
+def magics_in(lines: list[str], first: int = 0, *, bare: bool = False) -> list[Magic]:
+    """The lines from `first` on that are IPython's, wherever a statement can begin.
+
+    With `bare`, also what is a magic without its sign, such as `pip install x`.
+    """
     found: list[Magic] = []
     number = first
     while number < len(lines):
-        magic = _magic(lines, number)
+        magic = _magic(lines, number) or (_bare(lines, number) if bare else None)
         if magic is not None:
             found.append(magic)
             number = magic.last + 1
@@ -123,17 +129,26 @@ def _magic(lines: list[str], number: int) -> Magic | None:
     return None
 
 
+def _bare(lines: list[str], number: int) -> Magic | None:
+    match = _AUTOMATIC.match(lines[number])
+    if match is None:
+        return None
+    return Magic(number, number, "", Effect.OUTSIDE, match["name"])
+
+
 def _line_magic(whole: str, number: int, last: int, indent: str, reads: tuple[str, ...]) -> Magic:
     match = _MAGIC.fullmatch(whole)
     assert match is not None
     name, rest = match["name"] or "", match["rest"]
-    effect = Effect.ANYTHING if match["cell"] else _effect(name, rest)
+    # There is no such line magic, so nothing is done, or an error is raised.
+    effect = Effect.OUTSIDE if match["cell"] else _effect(name, rest)
     code = ""
     if effect in {Effect.RUNS, Effect.REPEATS}:
         code = _OPTIONS.sub("", rest, count=1).strip()
         if name == "capture" or "\n" in code or not code:
             effect = Effect.ANYTHING
-    return Magic(number, last, indent, effect, f"%{name}", code=code, reads=reads)
+    sign = "%%" if match["cell"] else "%"
+    return Magic(number, last, indent, effect, f"{sign}{name}", code=code, reads=reads)
 
 
 def _effect(name: str, rest: str) -> Effect:

@@ -155,7 +155,14 @@ class Notebook(Frame):
             numbers = [int(number) for number in re.findall(r"\d+", match[0])]
             return " and ".join(self._place_in_words(starts, number) for number in numbers)
 
-        return _LINE.sub(place, words)
+        return _LINE.sub(place, self._by_name(words))
+
+    def _by_name(self, words: str) -> str:
+        """A message that names a magic where the analysis saw what stands for it."""
+        for cell in self.cells:
+            if cell.code.changes_names:
+                words = words.replace("`exec(...)`", cell.code.changes_names)
+        return words
 
     def _place_in_words(self, starts: Sequence[int], line: int) -> str:
         index, own = _cell_of(starts, line)

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from tfrewrite import syntax, textfile
-from tfrewrite.notebooks.code import Code, has_future_import, shown_in
+from tfrewrite.notebooks.code import Code, dedented, has_future_import, shown_in
 from tfrewrite.notebooks.ipython import Effect, Magic, magic_of_cell, magics_in
 from tfrewrite.notebooks.notebook import LeftAlone, NotANotebook, Notebook
 
@@ -79,9 +79,9 @@ class _Writer:
         whole = magic_of_cell(lines)
         if whole is not None and whole.effect is not Effect.RUNS:
             return self._other_language(number, whole, lines)
-        lines = _dedented(lines)
+        lines = dedented(lines)
         magics = [] if whole is None else [whole]
-        magics += magics_in(lines, 0 if whole is None else whole.last + 1)
+        magics += magics_in(lines, 0 if whole is None else whole.last + 1, bare=code.bare)
         for magic in magics:
             python = self._line(number, magic, lines)
             lines[magic.first : magic.last + 1] = [python] + [""] * (magic.last - magic.first)
@@ -116,12 +116,6 @@ class _Writer:
         if magic.effect is not Effect.SHOWS:
             self._left_out.append((number, lines[magic.first].strip()))
         return f"pass{ends}"
-
-
-def _dedented(lines: list[str]) -> list[str]:
-    """As IPython does where the first line is indented."""
-    space = lines[0][: len(lines[0]) - len(lines[0].lstrip(" \t"))]
-    return [line.removeprefix(space) for line in lines]
 
 
 def _showing(python: str) -> str:

@@ -5,7 +5,7 @@ import os
 import sys
 import types
 
-cells = []
+cells = ()
 """The number of each cell, and the line of the script on which it begins."""
 
 
