@@ -38,7 +38,7 @@ def read(source: str) -> Code:
         ("%time x = f(y)", "print('tag1.'); x = f(y)"),
         ("%time f(y)", "print('tag1.'); print(f(y))"),
         ("%time f(y);", "print('tag1.'); f(y);"),
-        ("%timeit -n 10 -r3 f(y)", "for _ in get_ipython().timeit('tag1.'): print(f(y))"),
+        ("%timeit -n 10 -r3 f(y)", "for _turn in get_ipython().timeit('tag1.'): print(f(y))"),
         ("f?", "print('tag1.', f)"),
         ("??f.g", "print('tag1.', f)"),
         ("%%time\nx = f()\n%pwd", "print('tag1.')\nx = f()\nget_ipython().system('tag2.')"),

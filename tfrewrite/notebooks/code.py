@@ -147,7 +147,7 @@ class Reader:
             if ran and effect is Effect.RUNS:
                 return f"{head}print({tag}); {ran}", effect
             if ran:
-                return f"{head}for _ in {TIMES}({tag}): {ran}", effect
+                return f"{head}for _turn in {TIMES}({tag}): {ran}", effect
             found = _names(magic.code) if effect is Effect.REPEATS else None
             effect = Effect.ANYTHING if found is None else effect
             read = found or ()

@@ -63,6 +63,12 @@ class Magic:
     """Whether it takes all the rest of its cell."""
 
 
+def is_harmless(magic: str) -> bool:
+    """Whether a magic that is called as a function leaves the program's names alone."""
+    name, _, rest = magic.strip().lstrip("%").partition(" ")
+    return _effect(name, rest or "?") in {Effect.SHOWS, Effect.OUTSIDE, Effect.LOOKS}
+
+
 def magic_of_cell(lines: list[str]) -> Magic | None:
     """The cell magic that a cell begins with; Colab takes comments above it."""
     for number, line in enumerate(lines):

@@ -23,7 +23,8 @@ from tfrewrite.edits import Edit, EditError, RemoveStatement
 from tfrewrite.frame import Frame
 from tfrewrite.model import CellPlace, Span
 from tfrewrite.notebooks.code import Code, DoesNotFit, Reader
-from tfrewrite.notebooks.scanning import Document, NotJson, scan
+from tfrewrite.notebooks.obstacles import Asked, obstacle
+from tfrewrite.notebooks.scanning import Cell, Document, NotJson, scan
 from tfrewrite.notebooks.sources import Source, Spelling
 
 _CONVERT = "convert it with `jupyter nbconvert --to notebook --inplace`"
@@ -39,23 +40,32 @@ class LeftAlone(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True)
+class _Found:
+    number: int
+    source: Source
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class CodeCell:
     """A cell of code. `number` counts all cells of the notebook, from 1."""
 
     number: int
     source: Source
     code: Code
+    tags: tuple[str, ...] = ()
 
 
 class Notebook(Frame):
     """A notebook that was read; `text` is what of it is analysed and rewritten."""
 
-    def __init__(self, document: str, found: Sequence[tuple[int, Source]]) -> None:
+    def __init__(self, document: str, found: Sequence[_Found]) -> None:
         self.document = document
-        self._tag = _unused_word(source.text for _, source in found)
+        self._tag = _unused_word(one.source.text for one in found)
         reader = Reader(self._tag)
         self.cells = [
-            CodeCell(number, source, _code(reader, number, source)) for number, source in found
+            CodeCell(one.number, one.source, _code(reader, one.number, one.source), one.tags)
+            for one in found
         ]
         self.text = "".join(
             f"{self._mark(index)}\n{cell.code.python}\n" for index, cell in enumerate(self.cells)
@@ -133,12 +143,8 @@ class Notebook(Frame):
 
     def require_fit(self, before: str, rewrites: Iterable[Sequence[Edit]], after: str) -> None:
         """Raises `EditError` unless every edit stays in its cell."""
-        for cell in self.cells:
-            if cell.code.changes_names:
-                raise EditError(
-                    f"{cell.code.changes_names} in cell {cell.number} may change what any name "
-                    "means"
-                )
+        if self._obstacle:
+            raise EditError(self._obstacle)
         starts = _starts(before, self._tag)
         for edits in rewrites:
             _require_in_cell(starts, edits)
@@ -146,6 +152,11 @@ class Notebook(Frame):
             self.sources(after)
         except DoesNotFit as error:
             raise EditError(str(error)) from error
+
+    @cached_property
+    def _obstacle(self) -> str:
+        cells = [Asked(cell.number, cell.code, cell.tags) for cell in self.cells]
+        return obstacle(cells, self._tag)
 
     def said(self, words: str, text: str) -> str:
         """A message whose lines are those of a text, with cells and the lines in them."""
@@ -218,13 +229,20 @@ def _unused_word(texts: Iterable[str]) -> str:
     return word
 
 
-def _sources(document: str, scanned: Document) -> Iterator[tuple[int, Source]]:
+def _sources(document: str, scanned: Document) -> Iterator[_Found]:
     for number, cell in enumerate(scanned.cells or (), 1):
         if cell.get("cell_type") == "code":
             value = cell.members.get("source")
             if value is None or not Source.can_be(value.value):
                 raise NotANotebook(f"cell {number} has no source; it is no notebook, or damaged")
-            yield number, Source(document, value)
+            yield _Found(number, Source(document, value), tuple(_tags(cell)))
+
+
+def _tags(cell: Cell) -> Iterator[str]:
+    metadata = cell.get("metadata")
+    tags = metadata.get("tags") if isinstance(metadata, dict) else None
+    if isinstance(tags, list):
+        yield from (tag for tag in tags if isinstance(tag, str))
 
 
 def _require_known(scanned: Document) -> None:
