@@ -59,6 +59,7 @@ def everything() -> list[str]:
 
 def check(tree: Path, jobs: int, *options: str) -> Report:
     command = [sys.executable, "-m", "tfrewrite", "check", ".", "--no-cache", "--format", "json"]
+    command += ["--exclude", "*.ipynb"]
     done = subprocess.run(
         [*command, "--jobs", str(jobs), *options],
         cwd=tree,

@@ -106,10 +106,10 @@ class Reader:
         except syntax.NotPython:
             code = self._translated(original, lines, whole, bare=True)
             tree = syntax.parse(code.python)
-        awaited = _awaited(tree)
+        may_wait = "await" in code.python or "async" in code.python
+        awaited = _awaited(tree) if may_wait else ""
         if awaited:
             return self._opaque(original, f"the `{awaited}` outside of functions")
-        syntax.check(code.python)
         return _with_shown(code, tree)
 
     def _translated(

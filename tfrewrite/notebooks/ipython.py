@@ -13,6 +13,7 @@ _MAGIC = re.compile(r"(?P<cell>%?)%\s*(?P<name>[^\W\d][\w.]*|!)?(?P<rest>.*)", r
 _OPTIONS = re.compile(r"^\s*(?:-\w+(?:\s*\d+)?\s+)*")
 _TAKES_NAME = re.compile(r"--(?:out|err|proc)\b")
 _AUTOMATIC = re.compile(r"(?P<name>pip|conda|cd|ls|mkdir|rmdir|cat|cp|mv|rm)\s+(?![=+*/%|&^-]*=)")
+_MAY_BE_MAGIC = re.compile(r"^\s*[%!?/,;]|[?]\s*$|=\s*[%!]")
 _READ = re.compile(r"[$({]\s*([^\W\d]\w*)")
 
 
@@ -96,6 +97,8 @@ def magics_in(lines: list[str], first: int = 0, *, bare: bool = False) -> list[M
     With `bare`, also what is a magic without its sign, such as `pip install x`.
     """
     found: list[Magic] = []
+    if not bare and not any(map(_MAY_BE_MAGIC.search, lines[first:])):
+        return found
     number = first
     while number < len(lines):
         magic = _magic(lines, number) or (_bare(lines, number) if bare else None)

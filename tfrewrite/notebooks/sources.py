@@ -10,6 +10,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import cached_property
 from itertools import pairwise
 
 from tfrewrite.notebooks.scanning import Value, elements
@@ -67,10 +68,8 @@ class Source:
     def __init__(self, document: str, value: Value) -> None:
         self.start, self.end = value.start, value.end
         self.is_list = isinstance(value.value, list)
+        self.text = "".join(value.value)
         self._document = document
-        self._places = self._strings()
-        self._lines = self._found()
-        self.text = "".join(line.text for line in self._lines)
 
     @staticmethod
     def can_be(value: object) -> bool:
@@ -116,12 +115,15 @@ class Source:
                 written += [spelling.written(line) for line in lines[new_start:new_end]]
         return written
 
-    def _strings(self) -> list[tuple[int, int]]:
+    @cached_property
+    def _places(self) -> list[tuple[int, int]]:
+        """Where the strings stand."""
         if self.is_list:
             return elements(self._document, self.start)
         return [(self.start, self.end)]
 
-    def _found(self) -> list[_Line]:
+    @cached_property
+    def _lines(self) -> list[_Line]:
         """The lines, however the strings of a list divide them."""
         lines: list[_Line] = []
         text: list[str] = []
