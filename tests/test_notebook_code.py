@@ -194,3 +194,12 @@ def test_a_future_import_stays_in_its_cell() -> None:
 def test_a_syntax_error_names_the_line_of_the_cell() -> None:
     with pytest.raises(syntax.NotPython, match="line 3: syntax error"):
         Reader("tag").code("x = 1\n!ls\ny = = 2")
+
+
+def test_messages_quote_what_the_owner_wrote() -> None:
+    found = read("!ls {x} \\\n  -l\n%cd a")
+    assert list(found.in_messages()) == [
+        ("get_ipython().system('tag1.', x)", "!ls {x} \\"),
+        ("get_ipython().system('tag2.')", "%cd a"),
+    ]
+    assert list(read("%%bash\nls").in_messages()) == [("get_ipython().system('tag1.')", "%%bash")]

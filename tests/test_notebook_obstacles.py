@@ -42,6 +42,14 @@ def test_what_a_script_could_do(source: str) -> None:
         ("get_ipython().magic('run x')", "`magic` in cell 2 may change what any name means"),
         ("get_ipython().magic(x)", "`magic` in cell 2 may change what any name means"),
         ("get_ipython().user_ns['x'] = 2", "`user_ns` in cell 2 may change what any name means"),
+        (
+            "get_ipython().events.register('a', f)",
+            "`events` in cell 2 may change what any name means",
+        ),
+        (
+            "%config InteractiveShell.ast_node_interactivity = 'all'",
+            "`ast_node_interactivity` in cell 2 changes what cells show",
+        ),
         ("%run x.py", "`%run` in cell 2 may change what any name means"),
         (
             cell("f(1 / 0)", metadata={"tags": ["a", "raises-exception"]}),

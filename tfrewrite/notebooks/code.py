@@ -7,7 +7,7 @@ stands in a `print`. Both are undone when the cell is written back.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tfrewrite import syntax
@@ -72,6 +72,13 @@ class Code:
                 raise DoesNotFit("a magic or shell line would be moved or changed")
             new = new.replace(one.python, one.original)
         return new
+
+    def in_messages(self) -> Iterator[tuple[str, str]]:
+        """What messages may quote of what stands for IPython's lines, and those lines."""
+        for one in self.stand_ins:
+            yield one.python.strip().replace("\n", ""), one.original.strip().partition("\n")[0]
+        if self.frozen:
+            yield self.python.strip(), self.original.strip().partition("\n")[0]
 
     def column(self, line: int, column: int) -> int:
         """A column of a line of the Python as one of the original."""

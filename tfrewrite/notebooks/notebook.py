@@ -170,7 +170,11 @@ class Notebook(Frame):
 
     def _by_name(self, words: str) -> str:
         """A message that names a magic where the analysis saw what stands for it."""
+        if self._tag not in words and "`exec(...)`" not in words:
+            return words
         for cell in self.cells:
+            for python, original in cell.code.in_messages():
+                words = words.replace(f"`{python}`", f"`{original}`")
             if cell.code.changes_names:
                 words = words.replace("`exec(...)`", cell.code.changes_names)
         return words

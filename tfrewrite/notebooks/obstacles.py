@@ -15,8 +15,11 @@ _SHOWN_BEFORE = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|Out|In|_oh|_ih|_dh")
 _SHELL = "get_ipython"
 _RUNNING = frozenset(
     "run_cell run_cell_async run_code run_ast_nodes run_line_magic run_cell_magic magic ex push"
-    " reset safe_execfile safe_execfile_ipy del_var drop_by_id user_ns user_global_ns".split()
+    " reset safe_execfile safe_execfile_ipy del_var drop_by_id user_ns user_global_ns events"
+    " set_custom_exc set_hook ast_transformers input_transformers_post"
+    " input_transformers_cleanup".split()
 )
+_SHOWING_ALL = "ast_node_interactivity"
 _RAISES = "raises-exception"
 
 
@@ -34,6 +37,8 @@ def obstacle(cells: Sequence[Asked], tag: str) -> str:
     for cell in cells:
         if _RAISES in cell.tags:
             return f"cell {cell.number} is there to fail, and how far it is run is not known"
+        if _SHOWING_ALL in cell.code.original:
+            return f"`{_SHOWING_ALL}` in cell {cell.number} changes what cells show"
         if cell.code.changes_names:
             return f"{cell.code.changes_names} in cell {cell.number} may change what any name means"
     trees = [(cell, list(ast.walk(syntax.parse(cell.code.python)))) for cell in cells]
