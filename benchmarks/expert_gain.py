@@ -32,6 +32,8 @@ INTERPRETERS = {
     "2.21": ROOT / ".envs" / "tf2" / "bin" / "python",
 }
 SCRIPT = "original.py"
+LEAST = 0.03
+"""An expert who saves less of a step saves nothing that can be told from chance."""
 VERSIONS = (SCRIPT, "expected.py", "expert.py")
 HEADER = "| script | TensorFlow | original | rewritten | expert | gain | expert's gain | share |"
 
@@ -47,9 +49,12 @@ class Row:
     expert_s: float
 
     @property
-    def share(self) -> float:
-        """Of the time that the expert saves, the part that the tool saves."""
-        return (self.original_s - self.rewritten_s) / (self.original_s - self.expert_s)
+    def share(self) -> str:
+        """Of the time that the expert saves, the part that the tool saves; if that is anything."""
+        saved_s = self.original_s - self.expert_s
+        if saved_s < LEAST * self.original_s:
+            return "-"
+        return f"{(self.original_s - self.rewritten_s) / saved_s:.0%}"
 
     def __str__(self) -> str:
         times = [f"{1e3 * time_s:.2f} ms" for time_s in (self.original_s, self.rewritten_s)]
@@ -61,7 +66,7 @@ class Row:
                 f"{1e3 * self.expert_s:.2f} ms",
                 f"{self.original_s / self.rewritten_s:.2f}",
                 f"{self.original_s / self.expert_s:.2f}",
-                f"{self.share:.0%} |",
+                f"{self.share} |",
             )
         )
 
