@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -32,6 +32,8 @@ INTERPRETERS = {
     "2.21": ROOT / ".envs" / "tf2" / "bin" / "python",
 }
 SCRIPT = "original.py"
+LEAST = 0.03
+"""An expert who saves less of a step saves nothing that can be told from chance."""
 VERSIONS = (SCRIPT, "expected.py", "expert.py")
 HEADER = "| script | TensorFlow | original | rewritten | expert | gain | expert's gain | share |"
 
@@ -47,9 +49,12 @@ class Row:
     expert_s: float
 
     @property
-    def share(self) -> float:
-        """Of the time that the expert saves, the part that the tool saves."""
-        return (self.original_s - self.rewritten_s) / (self.original_s - self.expert_s)
+    def share(self) -> str:
+        """Of the time that the expert saves, the part that the tool saves; if that is anything."""
+        saved_s = self.original_s - self.expert_s
+        if saved_s < LEAST * self.original_s:
+            return "-"
+        return f"{(self.original_s - self.rewritten_s) / saved_s:.0%}"
 
     def __str__(self) -> str:
         times = [f"{1e3 * time_s:.2f} ms" for time_s in (self.original_s, self.rewritten_s)]
@@ -61,7 +66,7 @@ class Row:
                 f"{1e3 * self.expert_s:.2f} ms",
                 f"{self.original_s / self.rewritten_s:.2f}",
                 f"{self.original_s / self.expert_s:.2f}",
-                f"{self.share:.0%} |",
+                f"{self.share} |",
             )
         )
 
@@ -93,7 +98,7 @@ def timed(case: Case, tensorflow: str, rounds: int) -> Row:
     programs = {name: program(case, name) for name in VERSIONS}
     is_tf1 = is_tf1_script((case.folder / SCRIPT).read_text())
     with Laboratory.opened(Conditions(INTERPRETERS[tensorflow], is_tf1=is_tf1)) as laboratory:
-        seen = {name: observed(laboratory, programs[name]) for name in VERSIONS}
+        seen = {name: observed(laboratory, programs[name], case.timed_loop) for name in VERSIONS}
         for number in range(rounds):
             for name in VERSIONS if number % 2 else reversed(VERSIONS):
                 run = laboratory.time(programs[name], seen[name], seed=1)
@@ -111,11 +116,15 @@ def program(case: Case, name: str) -> Program:
     return Program.of(case.folder, SCRIPT, ((SCRIPT, text.encode()),))
 
 
-def observed(laboratory: Laboratory, version: Program) -> Observation:
-    """Tells which loops train; timed runs go to their own end."""
+def observed(laboratory: Laboratory, version: Program, loop: int | None) -> Observation:
+    """Tells which loops train, if none is named; timed runs go to their own end."""
     run = laboratory.observe(version, seed=1, steps=0)
     require_success(run, version.script)
-    return run
+    if loop is None:
+        return run
+    turns: dict[str, int] = run.summary["turns_of"]
+    number = sorted(turns, key=int)[loop - 1]
+    return replace(run, summary={**run.summary, "steps_of": {number: turns[number]}})
 
 
 def require_success(run: Observation, name: str) -> None:

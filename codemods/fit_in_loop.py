@@ -10,7 +10,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
-from tfrewrite.writing.keras_helpers import FIT, FIT_BATCH, by_helper, by_method, outermost
+from tfrewrite.writing.keras_helpers import FIT, FIT_BATCH, before_first, by_helper, by_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,8 +128,7 @@ class FitInLoop(Rule):
     def sites(self, facts: Facts) -> Iterator[Site]:
         calls = list(facts.keras_calls.repeated("fit", "train_on_batch"))
         calls = [one for one in calls if _is_outline(one.call)]
-        places = [outermost(facts, one.call) for one in calls]
-        first = min(places, key=lambda place: place.lineno) if places else None
+        first = before_first(facts, calls)
         for one in calls:
             assert first is not None
             yield _site(facts, one, first)

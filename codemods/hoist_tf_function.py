@@ -146,12 +146,9 @@ def _is_outline(facts: Facts, one: Compiled, calls: list[ast.Call] | None) -> bo
 
 
 def _forbidden(facts: Facts, one: Compiled, calls: list[ast.Call] | None) -> Obstacle | None:
-    if facts.dynamics.obstacle:
-        return Obstacle("dynamic-code", facts.dynamics.obstacle)
-    if one.code is None:
-        return Obstacle("code-not-seen", f"the code of `{one.name}` is not in this file")
-    if facts.compiled_functions.counted:
-        return Obstacle("traces-counted", facts.compiled_functions.counted)
+    unsure = facts.compiled_functions.unsure(one)
+    if unsure is not None:
+        return unsure
     if (
         calls is None
         or not _is_only(facts, one)

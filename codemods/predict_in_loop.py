@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
-from tfrewrite.writing.keras_helpers import PREDICT, by_helper, by_method, outermost
+from tfrewrite.writing.keras_helpers import PREDICT, before_first, by_helper, by_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,8 +125,7 @@ class PredictInLoop(Rule):
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         calls = list(facts.keras_calls.repeated("predict", "predict_on_batch"))
-        places = [outermost(facts, one.call) for one in calls]
-        first = min(places, key=lambda place: place.lineno) if places else None
+        first = before_first(facts, calls)
         for one in calls:
             assert first is not None
             yield _site(facts, one, first)

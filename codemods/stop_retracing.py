@@ -203,12 +203,9 @@ def _counts(facts: Facts, binding: Binding, loops: list[ast.stmt], depth: int) -
 
 
 def _forbidden(facts: Facts, one: Compiled, loops: list[ast.stmt]) -> Obstacle | None:
-    if facts.dynamics.obstacle:
-        return Obstacle("dynamic-code", facts.dynamics.obstacle)
-    if one.code is None:
-        return Obstacle("code-not-seen", f"the code of `{one.name}` is not in this file")
-    if facts.compiled_functions.counted:
-        return Obstacle("traces-counted", facts.compiled_functions.counted)
+    unsure = facts.compiled_functions.unsure(one)
+    if unsure is not None:
+        return unsure
     if facts.names.alias is None:
         return Obstacle("no-tensorflow-name", "the file imports parts of TensorFlow only")
     rest = facts.afterwards.rest(loops[-1])

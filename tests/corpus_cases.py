@@ -36,6 +36,8 @@ class Case:
     """Rules that are asked for by their code, beside those that are made by default."""
     fails: str = ""
     """The exception with which the original ends, where it does not work at all."""
+    timed_loop: int | None = None
+    """For timing: which loop's turns are timed, from 1, where it is not the one that trains."""
     longer: tuple[str, str] | None = None
     """For timing: a piece of the script, and what takes its place so that there are more steps."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import Function, How
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class CompiledFunctions:
         self._flow = facts.flow
         self._own = facts.own_calls
         self._sessions = facts.sessions
+        self._dynamics = facts.dynamics
 
     @cached_property
     def all(self) -> list[Compiled]:
@@ -91,8 +93,16 @@ class CompiledFunctions:
         """Whether they run as plain Python from first to last."""
         return self._switches == {True}
 
+    def unsure(self, one: Compiled) -> Obstacle | None:
+        """Why nothing can be said of when a function is traced, and of what that does."""
+        if self._dynamics.obstacle:
+            return Obstacle("dynamic-code", self._dynamics.obstacle)
+        if one.code is None:
+            return Obstacle("code-not-seen", f"the code of `{one.name}` is not in this file")
+        return Obstacle("traces-counted", self._counted) if self._counted else None
+
     @cached_property
-    def counted(self) -> str:
+    def _counted(self) -> str:
         """The words for what looks at how often functions are traced, where something does."""
         for node in self._source.all(ast.Attribute):
             if "tracing_count" in node.attr or "concrete_signatures" in node.attr:

@@ -33,11 +33,6 @@ class Placeholder:
     shape: ast.expr | None
     name: ast.expr | None
 
-    @property
-    def is_scalar(self) -> bool:
-        shape = self.shape
-        return isinstance(shape, (ast.List, ast.Tuple)) and not shape.elts
-
 
 class Placeholders:
     """Goes from the key of a feed to the placeholder that it is."""

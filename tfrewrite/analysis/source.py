@@ -49,7 +49,7 @@ class Source:
                 elif value is not None:
                     inner.append(value)
             if None in inner:  # a `**` in a dict has no key
-                inner = [child for child in inner if child is not None]
+                inner = list(filter(None, inner))
             if inner:
                 self._children[node] = inner
                 stack += inner

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from tfrewrite.edits import Edit, InsertBefore, ReplaceExpression
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.keras_calls import KerasCall
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,13 @@ def _missing_lines(facts: Facts, place: ast.stmt) -> int:
     return max(0, 2 - blank) if first - blank > 0 else 0
 
 
-def outermost(facts: Facts, node: ast.AST) -> ast.stmt:
+def before_first(facts: Facts, calls: Sequence[KerasCall]) -> ast.stmt | None:
+    """The statement of the module before which a helper stands that all of these calls use."""
+    places = [_outermost(facts, one.call) for one in calls]
+    return min(places, key=lambda place: place.lineno, default=None)
+
+
+def _outermost(facts: Facts, node: ast.AST) -> ast.stmt:
     """The statement of the module that a node stands in."""
     statement = facts.source.statement(node)
     for outer in facts.source.ancestors(node):
