@@ -70,7 +70,7 @@ def handle_bytes(
     """As `handle`, of a file that was read already."""
     if not named and _GENERATED in data[:_HEAD]:
         return Outcome(path, Status.SKIPPED, error="marked as generated; name it to have it read")
-    notebook = is_notebook(path)
+    notebook = is_notebook(path) or _is_piped_notebook(path, data)
     if len(data) > (LARGEST_NOTEBOOK if notebook else LARGEST):
         return _too_large(path, len(data))
     if notebook:
@@ -115,6 +115,11 @@ def _notebook(data: bytes, path: str, policy: Policy, choose: Chooser | None) ->
         return Outcome(path, Status.SKIPPED, error=str(reason))
     except (textfile.TextFileError, syntax.NotPython, NotANotebook) as error:
         return Outcome(path, Status.FAILED, error=str(error))
+
+
+def _is_piped_notebook(path: str, data: bytes) -> bool:
+    """Whether what comes without a name is a notebook; no script is a dictionary of such a key."""
+    return path == "<stdin>" and data.lstrip()[:1] == b"{" and b'"nbformat"' in data
 
 
 def _too_large(path: str, size: int) -> Outcome:

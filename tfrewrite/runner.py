@@ -151,7 +151,7 @@ def _chunk(tasks: Sequence[Task], *, texts: bool) -> list[Outcome]:
         outcome = engine.handle(task.path, task.policy, named=task.named)
         changes = outcome.status in {Status.REWRITTEN, Status.WOULD_REWRITE}
         keep = texts and changes
-        outcomes.append(outcome if keep else replace(outcome, before="", after=""))
+        outcomes.append(outcome if keep else replace(outcome, before="", after="", cells=()))
     return outcomes
 
 
