@@ -168,6 +168,7 @@ class Rewriting:
             and one.site.contract in self._policy.allowed
             and self._key(one.rule, one.site) not in self._declined
             and self._key(one.rule, one.site) not in self._impossible
+            and not self._frame.obstacle
         ]
 
     def _agreed(self, candidate: Candidate) -> bool:
@@ -189,8 +190,6 @@ class Rewriting:
             self._impossible[self._key(candidate.rule, candidate.rewrite)] = str(error)
 
     def _edited(self, chosen: list[Candidate]) -> str:
-        if not chosen:
-            return self._text
         new = apply_edits(self._text, _edits(chosen))
         self._frame.require_fit(self._text, [one.rewrite.edits for one in chosen], new)
         return new
@@ -240,7 +239,9 @@ class Rewriting:
         if isinstance(site, Refusal):
             return Refused(rule.code, rule.name, span, site.reason, self._said(site.message))
         problem = self._impossible.get(self._key(rule, site))
-        if problem is None:
+        if isinstance(site, Rewrite) and not problem:
+            problem = self._frame.obstacle
+        if not problem:
             return None
         message = f"{self._said(site.message)}: {problem}"
         return Refused(rule.code, rule.name, span, "cannot-edit", message)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from tfrewrite import syntax
 from tfrewrite.notebooks.ipython import Effect, Magic, magic_of_cell, magics_in
 
+NOT_EDITED = "what IPython runs there is not edited"
 SHOW = "print("
 TIMES = "get_ipython().timeit"
 _CALLED = {
@@ -65,7 +66,7 @@ class Code:
         if python == self.python:
             return self.original
         if self.frozen:
-            raise DoesNotFit("what IPython runs there is not edited")
+            raise DoesNotFit(NOT_EDITED)
         new = _unshown(python, self.shown, self.stand_ins)
         for one in self.stand_ins:
             if new.count(one.python) != 1:

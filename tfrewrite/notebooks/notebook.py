@@ -22,8 +22,8 @@ from tfrewrite import syntax
 from tfrewrite.edits import Edit, EditError, RemoveStatement
 from tfrewrite.frame import Frame
 from tfrewrite.model import CellPlace, Span
-from tfrewrite.notebooks.code import Code, DoesNotFit, Reader
-from tfrewrite.notebooks.obstacles import Asked, obstacle
+from tfrewrite.notebooks.code import NOT_EDITED, Code, DoesNotFit, Reader
+from tfrewrite.notebooks.obstacles import Asked, obstacle_in
 from tfrewrite.notebooks.scanning import Cell, Document, NotJson, scan
 from tfrewrite.notebooks.sources import Source, Spelling
 
@@ -143,10 +143,12 @@ class Notebook(Frame):
 
     def require_fit(self, before: str, rewrites: Iterable[Sequence[Edit]], after: str) -> None:
         """Raises `EditError` unless every edit stays in its cell."""
-        if self._obstacle:
-            raise EditError(self._obstacle)
         starts = _starts(before, self._tag)
         for edits in rewrites:
+            for edit in edits:
+                cell = self.cells[_cell_of(starts, edit.span.line)[0]]
+                if cell.code.frozen:
+                    raise EditError(f"cell {cell.number}: {NOT_EDITED}", edit)
             _require_in_cell(starts, edits)
         try:
             self.sources(after)
@@ -154,9 +156,9 @@ class Notebook(Frame):
             raise EditError(str(error)) from error
 
     @cached_property
-    def _obstacle(self) -> str:
+    def obstacle(self) -> str:
         cells = [Asked(cell.number, cell.code, cell.tags) for cell in self.cells]
-        return obstacle(cells, self._tag)
+        return obstacle_in(cells, self._tag)
 
     def said(self, words: str, text: str) -> str:
         """A message whose lines are those of a text, with cells and the lines in them."""
@@ -308,4 +310,4 @@ def _require_in_cell(starts: Sequence[int], edits: Sequence[Edit]) -> None:
         else:
             filled.add(first)
     if emptied - filled and len(emptied | filled) > 1:
-        raise EditError("it would move code from one cell to another")
+        raise EditError("it would move code from one cell to another", edits[0])

@@ -32,7 +32,7 @@ class Asked:
     tags: Sequence[str]
 
 
-def obstacle(cells: Sequence[Asked], tag: str) -> str:
+def obstacle_in(cells: Sequence[Asked], tag: str) -> str:
     """The first that there is, in words; empty where there is none. `tag` marks what is ours."""
     for cell in cells:
         if _RAISES in cell.tags:

@@ -234,4 +234,6 @@ def _name_cells(found, script):
                 one.line  # noqa: B018  it is looked up by its number, once
                 number, first = begun[-1]
                 one.filename, one.lineno = "%s, cell %d" % (script, number), one.lineno - first + 1
+                if getattr(one, "end_lineno", None):
+                    one.end_lineno -= first - 1
         found = found.__cause__ or found.__context__
