@@ -140,6 +140,9 @@ def test_an_indented_cell_is_seen_without_its_indentation() -> None:
     code = read("  if x:\n    f(y)\n  f(x)")
     assert code.python == "if x:\n  f(y)\nprint(f(x))"
     assert (code.column(2, 2), code.column(3, 6)) == (4, 2)
+    assert read("  \n\n\tx = 1\n\ty = 2").python == "  \n\nx = 1\ny = 2"
+    assert not read("  \nx = 1").frozen
+    assert read("   ").python == "   "
 
 
 def test_a_shown_value_has_its_own_columns() -> None:

@@ -155,6 +155,14 @@ def test_a_list_that_divides_lines_oddly_keeps_what_it_says() -> None:
     assert json.loads(after)["cells"][0]["source"] == ["x = new(1)\n", "y = 2\n", "z = new(3)"]
 
 
+def test_line_ends_within_sources_stay() -> None:
+    data = written(notebook("x = old(1)\r\nfor i in x:\r\n    f(make())\r\n"))
+    assert sources(handled(data).after.encode()) == [
+        "x = new(1)\r\nmade_0 = make()\r\nfor i in x:\r\n    f(made_0)\r\n"
+    ]
+    assert handled(written(notebook("x = old(1)\r\ny = 2\n"))).status is Status.UNCHANGED
+
+
 def test_nbformat_reads_the_same_notebook_back(tmp_path: Path) -> None:
     for number, style in enumerate(STYLES.values()):
         path = tmp_path / f"{number}.ipynb"

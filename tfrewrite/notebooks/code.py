@@ -103,11 +103,10 @@ class Reader:
             return self._frozen(original, whole)
         if "\r" in original:
             return self._opaque(original, "a carriage return within a line")
-        if original[:1] in {" ", "\t"}:
-            # IPython takes away the indentation of the first line from all of them.
+        indent = indentation(lines)
+        if indent:
             code = self.code("\n".join(dedented(lines)))
-            indent = len(lines[0]) - len(lines[0].lstrip(" \t"))
-            return replace(code, original=original, frozen=True, indent=indent)
+            return replace(code, original=original, frozen=True, indent=len(indent))
         code = self._translated(original, lines, whole)
         try:
             tree = syntax.parse(code.python)
@@ -186,9 +185,15 @@ class Reader:
         return f"{self._tag}{self._count}."
 
 
+def indentation(lines: list[str]) -> str:
+    """What stands before the first line that is not blank."""
+    first = next((line for line in lines if line.strip()), "")
+    return first[: len(first) - len(first.lstrip(" \t"))]
+
+
 def dedented(lines: list[str]) -> list[str]:
-    """The lines without the indentation that the first one has, as far as each has it."""
-    space = lines[0][: len(lines[0]) - len(lines[0].lstrip(" \t"))]
+    """The lines without the indentation of the first, as IPython runs them."""
+    space = indentation(lines)
     return [line.removeprefix(space) for line in lines]
 
 

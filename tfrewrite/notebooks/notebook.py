@@ -217,13 +217,19 @@ class Notebook(Frame):
 
 def _code(reader: Reader, number: int, source: Source) -> Code:
     try:
-        return reader.code(source.text.replace("\r\n", "\n"))
+        return reader.code(_plain(source.text))
     except syntax.NotPython as error:
         raise syntax.NotPython(f"cell {number}, {error}") from error
 
 
+def _plain(text: str) -> str:
+    """The text with line feeds, if all its lines end alike."""
+    plain = text.replace("\r\n", "\n")
+    return plain if text == plain.replace("\n", "\r\n") else text
+
+
 def _with_ends_of(old: str, new: str) -> str:
-    return new.replace("\n", "\r\n") if "\r\n" in old else new
+    return new.replace("\n", "\r\n") if _plain(old) != old else new
 
 
 def _unused_word(texts: Iterable[str]) -> str:
