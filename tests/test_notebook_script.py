@@ -182,6 +182,10 @@ def test_two_notebooks_are_held_against_each_other(tmp_path: Path) -> None:
     make(tmp_path, *TRAIN, name="m.ipynb")
     with pytest.raises(SubjectError, match="are the same"):
         subjects.given(first, second, None)
+    (tmp_path / "a.py").write_text("x = 1\n")
+    for one, other in ((first, tmp_path / "a.py"), (tmp_path / "a.py", first)):
+        with pytest.raises(SubjectError, match="give two scripts or two notebooks"):
+            subjects.given(one, other, None)
 
 
 def test_the_notebooks_of_a_directory_are_scripts_of_it(tmp_path: Path) -> None:

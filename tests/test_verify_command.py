@@ -135,7 +135,7 @@ def test_only_so_many_notes(cli: Cli, runs: FakeRuns) -> None:
         (["-"], "cannot take one from -"),
         (["a.py", "-"], "cannot take one from -"),
         (["n.ipynb"], "n.ipynb: it is JSON and no notebook"),
-        (["a.py", "n.ipynb"], "n.ipynb: it is JSON and no notebook"),
+        (["n.ipynb", "n.ipynb"], "n.ipynb: it is JSON and no notebook"),
         (["a.py", "."], "a.py and .: give two files or two directories"),
         (["a.py", "b.py", "a.py"], "verify takes one path or two"),
         (["a.py", "a.py"], "a.py and a.py are the same"),

@@ -70,6 +70,8 @@ def require_runnable(path: Path) -> None:
 
 def given(original: Path, rewritten: Path, contract: Contract | None) -> Found:
     """Two files: the second is held against the first, in the surroundings of the first."""
+    if is_notebook(original.name) != is_notebook(rewritten.name):
+        raise SubjectError(f"{original} and {rewritten}: give two scripts or two notebooks")
     script, new = _script(original), _script(rewritten)
     if script == new:
         raise SubjectError(f"{original} and {rewritten} are the same: there is nothing to verify")
