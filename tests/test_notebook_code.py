@@ -39,6 +39,8 @@ def read(source: str) -> Code:
         ("%time f(y)", "print('tag1.'); print(f(y))"),
         ("%time f(y);", "print('tag1.'); f(y);"),
         ("%timeit -n 10 -r3 f(y)", "for _turn in get_ipython().timeit('tag1.'): print(f(y))"),
+        ("!for i in $x; do echo $in; done", "get_ipython().system('tag1.', x)"),
+        ("for?", "print('tag1.')"),
         ("f?", "print('tag1.', f)"),
         ("??f.g", "print('tag1.', f)"),
         ("%%time\nx = f()\n%pwd", "print('tag1.')\nx = f()\nget_ipython().system('tag2.')"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from keyword import iskeyword
 
 from tfrewrite import syntax
 from tfrewrite.notebooks.ipython import Effect, Magic, magic_of_cell, magics_in
@@ -146,7 +147,7 @@ class Reader:
     def _stand_in(self, magic: Magic) -> tuple[str, Effect]:
         """Python for a line of IPython, and the effect that it has."""
         tag, head, effect = f"'{self._next()}'", magic.indent, magic.effect
-        read: Sequence[str] = magic.reads
+        read: Sequence[str] = [name for name in magic.reads if not iskeyword(name)]
         if magic.is_cell:
             return f"print({tag})", effect
         if effect in {Effect.RUNS, Effect.REPEATS}:
