@@ -370,3 +370,31 @@ def test_objects_may_change_before_the_first_call_only(
     trace = Trace(things=[Thing("model", "keras.Sequential")])
     assert (changed_later(found, trace, step.calls) is not None) is changed
     assert changed_later(found, Trace(), step.calls) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("k = 1\nk = 2\nfor x in data:\n    step(x)\nk = 3\n", True),
+        ("k = 1\nfor x in data:\n    step(x)\n    k = 2\n", False),
+        ("k = 1\nfor k in data:\n    step(x)\n", False),
+        ("if xs:\n    k = 1\nelse:\n    k = 2\nfor x in data:\n    step(x)\n", False),
+        ("def other():\n    global k\n    k = 1\nk = 2\nfor x in data:\n    step(x)\n", False),
+    ],
+)
+def test_what_is_captured_during_a_loop(text: str, *, known: bool) -> None:
+    found = start("def step(x):\n    return x * k  # here\n" + text)
+    (loop,) = found.source.all(ast.For)
+    value = found.eager_values.captured(use(found, "k"), loop)
+    assert isinstance(value, Number) == known
+    assert isinstance(found.eager_values.captured(use(found, "k")), Unknown)
+
+
+def test_two_lists_make_one() -> None:
+    found = value("(model.trainable_variables + [weights])  # here\n")
+    assert isinstance(found, Group)
+    assert {one.kind for one in parts(found) if isinstance(one, Thing)} == {"variable"}
+    known = value("([xs] + [1])  # here\n")
+    assert isinstance(known, Group)
+    assert known.items is not None
+    assert [type(one) for one in known.items] == [Array, Number]

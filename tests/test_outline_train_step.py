@@ -248,10 +248,25 @@ test_outline_train_step = bench(
         + textwrap.indent(LOOP, "    "),
     ),
     no(
-        "a model that another takes the place of",
+        "a model that another takes the place of in the loop",
+        "two-objects",
+        "for epoch in range(2):\n"
+        + textwrap.indent(LOOP, "    ")
+        + "    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
+    ),
+    no(
+        "a model that a function puts in its place",
         "captured-not-fixed",
+        "def other():\n    global model\n"
+        "    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n\n\n",
         LOOP,
-        "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
+        "    other()\n",
+    ),
+    no(
+        "one of two models",
+        "captured-not-fixed",
+        "if len(xs) > 3:\n    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
+        LOOP,
     ),
     no("a model called twice", "called-again", with_lines("model(x))", "model(x)) + model(2 * x)")),
     no(
@@ -307,6 +322,36 @@ test_outline_train_step = bench(
         .replace("= train_step(x, y)", "= train_step(y, x)"),
         contract="rounding",
         shapes=("crlf",),
+    ),
+    rewrites(
+        "other models before and after the loop",
+        script(
+            "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n\n\n",
+            LOOP,
+            "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
+        ),
+        script(
+            """
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+
+
+            @tf.function
+            def train_step(y, x):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                return loss
+
+
+            for x, y in data:
+                loss = train_step(y, x)
+                print(float(loss))
+            """,
+            "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
+        ),
+        contract="rounding",
+        shapes=(),
     ),
     rewrites(
         "a print between the two halves",

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.flow import Loop
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FEW = 4
@@ -276,7 +277,15 @@ class StepFunctions:
                 given[name] = value
         if isinstance(cls, ast.ClassDef):
             return self._facts.tracing.replayed(Code(function, Own(cls)), given)
-        return self._facts.tracing.replayed(Code(function), given)
+        return self._facts.tracing.replayed(Code(function), given, self._loop(step))
+
+    def _loop(self, step: Step) -> Loop | None:
+        """The outermost loop that all calls stand in, where it is one."""
+        found: set[Loop | None] = set()
+        for call in step.calls or ():
+            loops = [one for one in self._flow.enclosing(call) if isinstance(one, _LOOPS)]
+            found.add(loops[-1] if loops else None)
+        return found.pop() if len(found) == 1 else None
 
     def _given(self, step: Step, names: list[str], name: str) -> Iterator[ast.expr | None]:
         for call in step.calls or ():

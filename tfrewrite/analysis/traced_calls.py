@@ -549,6 +549,8 @@ class TracedCalls:
                 return Number()
             case "builtins.sum" if groups:
                 return self._tracer.computed([Number(), *parts(Group(None, groups[0].each))], line)
+            case "builtins.pow" if len(values) == 2 and not call.keywords:
+                return self._tracer.computed(values, line)
             case "builtins.abs":
                 return self._tracer.computed(values, line)
         if numbers and (path in _PURE or path.startswith(("math.", "numpy."))):

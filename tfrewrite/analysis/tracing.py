@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.flow import Loop
     from tfrewrite.analysis.obstacle import Obstacle
     from tfrewrite.analysis.scopes import Scope
 
@@ -48,9 +49,14 @@ class Tracing:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
 
-    def replayed(self, code: Code, arguments: Mapping[str, Value]) -> Trace | Obstacle:
-        """What a trace of a function does, or why it could not be replayed."""
-        tracer = Tracer(self._facts)
+    def replayed(
+        self, code: Code, arguments: Mapping[str, Value], during: Loop | None = None
+    ) -> Trace | Obstacle:
+        """What a trace of a function does, or why it could not be replayed.
+
+        With `during` the function is called in the turns of that loop only.
+        """
+        tracer = Tracer(self._facts, during)
         try:
             found = tracer.run(code, dict(arguments), code.node)
         except TraceError as stop:
@@ -73,8 +79,9 @@ class Tracing:
 class Tracer:
     """One trace: what the names of the functions gone through hold at the moment."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, during: Loop | None = None) -> None:
         self.facts = facts
+        self._during = during
         self.values = facts.eager_values
         self.trace = Trace()
         self.conditional = 0
@@ -358,7 +365,7 @@ class Tracer:
         if owner is not None and owner.node in self._running:
             message = f"`{name.id}` may have no value yet in line {name.lineno}"
             raise TraceError("not-followed", message)
-        found = self.values.captured(name)
+        found = self.values.captured(name, self._during)
         if isinstance(found, Unknown):
             raise TraceError("captured-not-fixed", found.why)
         if isinstance(found, Array):
