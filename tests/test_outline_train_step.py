@@ -49,14 +49,121 @@ test_outline_train_step = bench(
     OutlineTrainStep,
     leaves_alone("no loop", script(textwrap.dedent(LOOP.split("\n", 1)[1]))),
     leaves_alone(
-        "under a condition",
+        "in a `with` of the loop",
         script("""
-        for i, (x, y) in enumerate(data):
-            if i % 2 == 0:
+        for x, y in data:
+            with tf.device("cpu"):
                 with tf.GradientTape() as tape:
                     loss = loss_object(y, model(x))
                 gradients = tape.gradient(loss, model.trainable_variables)
         """),
+    ),
+    no(
+        "a function in a function that is called again",
+        "traced-again",
+        "def outer():\n    def run():\n"
+        + textwrap.indent(LOOP, "        ")
+        + "    run()\n    run()\nouter()\n",
+    ),
+    no(
+        "a function for two models",
+        "two-objects",
+        "other = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n\n\ndef run(net):\n"
+        + textwrap.indent(LOOP.replace("model", "net"), "    ")
+        + "\n\nrun(model)\nrun(other)\n",
+    ),
+    no(
+        "a function for models of others",
+        "argument-not-known",
+        "def run(net):\n" + textwrap.indent(LOOP.replace("model", "net"), "    "),
+    ),
+    no(
+        "a print of what the update changes",
+        "python-effect",
+        with_lines(
+            "model(x))\n", "model(x))\n        print(model.trainable_variables[0].numpy())\n"
+        ),
+    ),
+    no(
+        "a print of what a name is before it gets another value",
+        "python-effect",
+        with_lines(
+            "model(x))\n", "model(x))\n        print(float(loss))\n        loss = loss * 2\n"
+        ),
+    ),
+    no(
+        "a list that the step reads again",
+        "python-effect",
+        "seen = []\n",
+        with_lines(
+            "model(x))\n",
+            "model(x))\n        seen.append(loss)\n        loss = loss + len(seen) * loss\n",
+        ),
+    ),
+    no(
+        "a count that the step computes with",
+        "argument-varies",
+        "n = 0\n",
+        with_lines("model(x))\n", "model(x))\n        n += 1\n        loss = loss / n\n"),
+    ),
+    no(
+        "a print that goes to a file",
+        "python-effect",
+        "import sys\n",
+        with_lines("model(x))\n", "model(x))\n        print(float(loss), file=sys.stderr)\n"),
+    ),
+    no(
+        "a list of somebody else's",
+        "reads-on-host",
+        "from books import seen\n",
+        with_lines("model(x))\n", "model(x))\n        seen.append(float(loss))\n"),
+    ),
+    no(
+        "a metric shown before its last update",
+        "python-effect",
+        "mean = tf.keras.metrics.Mean()\n",
+        with_lines(
+            "model(x))\n",
+            "model(x))\n        mean.update_state(loss)\n        print(float(mean.result()))\n",
+        ),
+    ),
+    no(
+        "a metric shown by another name",
+        "python-effect",
+        "means = [tf.keras.metrics.Mean()]\n",
+        with_lines("model(x))\n", "model(x))\n        print(means)\n"),
+    ),
+    no(
+        "stops at a bad loss",
+        "not-followed",
+        with_lines(
+            "model(x))\n",
+            "model(x))\n    if float(loss) > 3:\n        print(loss)\n        break\n",
+        ),
+    ),
+    no(
+        "the clock in between",
+        "python-effect",
+        "import time\n",
+        with_lines("model(x))\n", "model(x))\n        print(time.time())\n"),
+    ),
+    no(
+        "a number that decides",
+        "argument-varies",
+        "for i, (x, y) in enumerate(data):\n"
+        + with_lines("model(x))", "model(x)) * (2.0 if i > 2 else 1.0)").split("\n", 1)[1],
+    ),
+    no(
+        "a number of Python's precision",
+        "argument-varies",
+        "for i, (x, y) in enumerate(data):\n"
+        + with_lines("model(x))", "model(x)) * (1 - 0.9**i)").split("\n", 1)[1],
+    ),
+    no(
+        "a number for a text",
+        "argument-varies",
+        "for i, (x, y) in enumerate(data):\n"
+        + with_lines("model(x))", 'model(x), name=f"loss_{i}")').split("\n", 1)[1],
     ),
     leaves_alone(
         "compiled already",
@@ -91,16 +198,6 @@ test_outline_train_step = bench(
         "not-followed",
         with_lines("    gradients", "    if True:\n        n = loss * 2\n    gradients"),
         "print(n)\n",
-    ),
-    no(
-        "called again and again",
-        "traced-again",
-        "def run():\n" + textwrap.indent(LOOP, "    ") + "\nrun()\nrun()\n",
-    ),
-    no(
-        "a text over several lines",
-        "not-followed",
-        with_lines("    gradients", '    """\n    text\n    """\n    gradients'),
     ),
     no(
         "a model for each fold",
@@ -187,24 +284,6 @@ test_outline_train_step = bench(
     no("handed out", "python-effect", "__all__ = ['loss']\n", LOOP),
     no("looked up", "dynamic-code", LOOP, "print(sorted(globals()))\n"),
     no(
-        "read under the tape",
-        "reads-on-host",
-        with_lines("model(x))\n", "model(x))\n        low = loss.numpy()\n"),
-    ),
-    no(
-        "kept under the tape",
-        "python-effect",
-        "seen = []\n",
-        with_lines("model(x))\n", "model(x))\n        seen.append(loss)\n"),
-    ),
-    no(
-        "a counter",
-        "argument-varies",
-        "n = 0\n",
-        with_lines("    gradients", "    n += 1\n    gradients"),
-        "print(n)\n",
-    ),
-    no(
         "a rate of each epoch",
         "argument-varies",
         "for epoch in range(3):\n    rate = 1.0 / (epoch + 1)\n"
@@ -284,14 +363,6 @@ test_outline_train_step = bench(
         "exception-seen",
         "try:\n" + textwrap.indent(LOOP, "    ") + "except ValueError:\n    print(loss)\n",
     ),
-    no("for others to call", "traced-again", "def run():\n" + textwrap.indent(LOOP, "    ")),
-    no(
-        "a method of two objects",
-        "traced-again",
-        "class Trainer:\n    def run(self):\n"
-        + textwrap.indent(LOOP, "        ")
-        + "\nfirst = Trainer()\nfirst.run()\nsecond = Trainer()\nsecond.run()\n",
-    ),
     no(
         "an attribute is set",
         "python-effect",
@@ -324,6 +395,371 @@ test_outline_train_step = bench(
         shapes=("crlf",),
     ),
     rewrites(
+        "under a condition",
+        script("""
+        for i, (x, y) in enumerate(data):
+            if i % 2 == 0:
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                print(float(loss))
+        """),
+        script("""
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for i, (x, y) in enumerate(data):
+            if i % 2 == 0:
+                loss = train_step(y, x)
+                print(float(loss))
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a function that is called again and again",
+        script("""
+        def run():
+            for x, y in data:
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                print(float(loss))
+
+
+        run()
+        run()
+        """),
+        script("""
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        def run():
+            for x, y in data:
+                loss = train_step(y, x)
+                print(float(loss))
+
+
+        run()
+        run()
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a function for others to call",
+        script("""
+        def run(net):
+            for x, y in data:
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, net(x))
+                gradients = tape.gradient(loss, net.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, net.trainable_variables))
+                print(float(loss))
+
+
+        for _ in range(2):
+            run(model)
+        """),
+        script("""
+        @tf.function
+        def train_step(y, net, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, net(x))
+            gradients = tape.gradient(loss, net.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, net.trainable_variables))
+            return loss
+
+
+        def run(net):
+            for x, y in data:
+                loss = train_step(y, net, x)
+                print(float(loss))
+
+
+        for _ in range(2):
+            run(model)
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a method of two objects",
+        script(
+            '''
+            class Trainer:
+                """Trains."""
+
+                def __init__(self):
+                    self.model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                    self.opt = tf.keras.optimizers.Adam(0.01)
+
+                def run(self):
+                    for x, y in data:
+                        with tf.GradientTape() as tape:
+                            loss = loss_object(y, self.model(x))
+                        gradients = tape.gradient(loss, self.model.trainable_variables)
+                        self.opt.apply_gradients(zip(gradients, self.model.trainable_variables))
+                        print(float(loss))
+
+
+            first = Trainer()
+            first.run()
+            second = Trainer()
+            second.run()
+            '''
+        ),
+        script(
+            '''
+            class Trainer:
+                """Trains."""
+
+                def __init__(self):
+                    self.model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                    self.opt = tf.keras.optimizers.Adam(0.01)
+
+                @tf.function
+                def compiled_step(self, y, x):
+                    with tf.GradientTape() as tape:
+                        loss = loss_object(y, self.model(x))
+                    gradients = tape.gradient(loss, self.model.trainable_variables)
+                    self.opt.apply_gradients(zip(gradients, self.model.trainable_variables))
+                    return loss
+
+                def run(self):
+                    for x, y in data:
+                        loss = self.compiled_step(y, x)
+                        print(float(loss))
+
+
+            first = Trainer()
+            first.run()
+            second = Trainer()
+            second.run()
+            '''
+        ),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a print between the two halves",
+        script("""
+        for x, y in data:
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            # as it was
+            print(float(loss))
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            print(float(loss))
+        """),
+        script("""
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for x, y in data:
+            loss = train_step(y, x)
+            # as it was
+            print(float(loss))
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "books that are kept under the tape",
+        script("""
+        n = 0
+        seen = []
+        for x, y in data:
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+                low = loss.numpy()
+                n += 1
+                if n % 2:
+                    seen.append(low)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            print(float(loss))
+        """),
+        script("""
+        n = 0
+        seen = []
+
+
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for x, y in data:
+            loss = train_step(y, x)
+            low = loss.numpy()
+            n += 1
+            if n % 2:
+                seen.append(low)
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a summary in between",
+        script("""
+        writer = tf.summary.create_file_writer("logs")
+        for i, (x, y) in enumerate(data):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            with writer.as_default():
+                tf.summary.scalar("loss", loss, step=i)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            print(float(loss))
+        """),
+        script("""
+        writer = tf.summary.create_file_writer("logs")
+
+
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for i, (x, y) in enumerate(data):
+            loss = train_step(y, x)
+            with writer.as_default():
+                tf.summary.scalar("loss", loss, step=i)
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a text over several lines",
+        script(
+            '''
+            for x, y in data:
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                """
+              text
+                """
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                print(float(loss))
+            '''
+        ),
+        script(
+            '''
+            @tf.function
+            def train_step(y, x):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                """
+              text
+                """
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                return loss
+
+
+            for x, y in data:
+                loss = train_step(y, x)
+                print(float(loss))
+            '''
+        ),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "the number of the step",
+        script("""
+        for i, (x, y) in enumerate(data):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x)) / tf.cast(i, tf.float32)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            print(float(loss))
+        """),
+        script("""
+        @tf.function
+        def train_step(y, x, i):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x)) / tf.cast(i, tf.float32)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for i, (x, y) in enumerate(data):
+            loss = train_step(y, x, tf.constant(i))
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a metric that is called",
+        script("""
+        mean = tf.keras.metrics.Mean()
+        for x, y in data:
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            mean(loss)
+            print(float(loss))
+        """),
+        script("""
+        mean = tf.keras.metrics.Mean()
+
+
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            mean(loss)
+            return loss
+
+
+        for x, y in data:
+            loss = train_step(y, x)
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
         "other models before and after the loop",
         script(
             "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n\n\n",
@@ -350,27 +786,6 @@ test_outline_train_step = bench(
             """,
             "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
         ),
-        contract="rounding",
-        shapes=(),
-    ),
-    rewrites(
-        "a print between the two halves",
-        script(with_lines("    optimizer", "    print(float(loss))\n    optimizer")),
-        script("""
-        @tf.function
-        def train_step(y, x):
-            with tf.GradientTape() as tape:
-                loss = loss_object(y, model(x))
-            gradients = tape.gradient(loss, model.trainable_variables)
-            return loss, gradients
-
-
-        for x, y in data:
-            loss, gradients = train_step(y, x)
-            print(float(loss))
-            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-            print(float(loss))
-        """),
         contract="rounding",
         shapes=(),
     ),
