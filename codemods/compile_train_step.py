@@ -10,7 +10,7 @@ from tfrewrite.edits import Decorate
 from tfrewrite.model import Contract, Refusal, Rewrite, Site, Span
 from tfrewrite.rule import Rule
 from tfrewrite.writing.drawn_anew import drawn_anew
-from tfrewrite.writing.spelling import spelled_at
+from tfrewrite.writing.spelling import named_before, spelled_at
 
 if TYPE_CHECKING:
     import ast
@@ -108,28 +108,11 @@ class CompileTrainStep(Rule):
                 yield Refusal(span, found.reason, found.message)
                 continue
             name = spelled_at(facts, step.function, "function")
-            if name is None or not _is_named_before(facts, step.function, name):
+            if name is None or not named_before(facts, step.function, name):
                 message = "the function cannot name TensorFlow where it stands"
                 yield Refusal(span, "tensorflow-not-named", message)
                 continue
             yield _rewrite(facts, step.function, found, name)
-
-
-def _is_named_before(facts: Facts, function: ast.FunctionDef, name: str) -> bool:
-    """Whether TensorFlow has its name by the time that the function is defined.
-
-    A decorator is evaluated there, and what is in the function only when it is called.
-    """
-    first = name.partition(".")[0]
-    owner = facts.scopes.of(function).owner(first)
-    if owner is None:
-        return False
-    home = facts.source.function(function)
-    if home is not None and home is not owner.node:
-        return True  # it is defined when that function is called
-    return all(
-        getattr(binding.node, "lineno", 0) < function.lineno for binding in owner.bindings[first]
-    )
 
 
 def _header(facts: Facts, function: ast.FunctionDef) -> Span:

@@ -11,13 +11,14 @@ from tfrewrite.analysis.abstract_values import Number
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.step_functions import Step
 from tfrewrite.analysis.trace import REASONS
+from tfrewrite.analysis.turns import turns
 from tfrewrite.edits import EditError, apply_edits
 from tfrewrite.line_map import LineMap
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.drawn_anew import drawn_anew
 from tfrewrite.writing.outlined import kept_lines, outlined
-from tfrewrite.writing.spelling import spelled_at
+from tfrewrite.writing.spelling import named_before, spelled_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.inline_steps import InlineStep
     from tfrewrite.analysis.trace import Trace
     from tfrewrite.edits import Edit
+
+
+_FEW_TURNS = 12
+_LOOPS = (ast.For, ast.While)
 
 
 class OutlineTrainStep(Rule):
@@ -102,6 +107,7 @@ class OutlineTrainStep(Rule):
     reasons = REASONS | {
         "callers-not-seen": "Not all calls of the new function are seen.",
         "traced-again": "The function around the loop may be called again, and trace it anew.",
+        "few-turns": "The loop makes so few steps that compiling one takes longer.",
     }
     on_request = True
 
@@ -164,12 +170,17 @@ def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obsta
     placed = facts.inline_steps.placed(bare)
     if isinstance(placed, Obstacle):
         return placed
+    loops = [one for one in facts.flow.enclosing(bare.tape) if isinstance(one, _LOOPS)]
+    if placed.place is placed.loop and turns(loops) <= _FEW_TURNS:
+        message = f"the loop of line {bare.loop.lineno} makes few steps, and a trace takes longer"
+        return Obstacle("few-turns", message)
     step = facts.inline_steps.with_names(placed)
     if isinstance(step, Obstacle):
         return step
     decorator = spelled_at(facts, step.place, "function")
-    if decorator is None:
-        return Obstacle("tensorflow-not-named", "TensorFlow has no name at the loop")
+    if decorator is None or not named_before(facts, step.place, decorator):
+        line = step.place.lineno
+        return Obstacle("tensorflow-not-named", f"TensorFlow has no name before line {line}")
     # Keras gives methods of the name `train_step` a meaning.
     name = facts.names.fresh("compiled_step" if step.owner else "train_step", taken)
     tried = _tried(facts, step, name, decorator, {})

@@ -58,6 +58,17 @@ test_outline_train_step = bench(
                 gradients = tape.gradient(loss, model.trainable_variables)
         """),
     ),
+    no("few turns", "few-turns", LOOP.replace("x, y in data", "x, y in [(xs, ys), (xs, ys)]")),
+    refuses(
+        "a function that stands above the import",
+        "def run(tf):\n    pass\n\n\ndef train():\n"
+        + textwrap.indent(LOOP, "    ")
+        + "\n\n"
+        + START
+        + "train()\ntrain()\n",
+        reason="tensorflow-not-named",
+        shapes=(),
+    ),
     no(
         "a function in a function that is called again",
         "traced-again",
