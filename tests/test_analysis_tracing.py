@@ -398,3 +398,54 @@ def test_two_lists_make_one() -> None:
     assert isinstance(known, Group)
     assert known.items is not None
     assert [type(one) for one in known.items] == [Array, Number]
+
+
+def test_what_a_tape_gives() -> None:
+    text = "with tf.GradientTape() as tape:\n    y = model(xs)\n"
+    assert value(text + "tape.gradient(y, xs + weights)  # here\n") == Tensor()
+    found = value(text + "tape.gradient(y, [weights, weights])  # here\n")
+    assert found == group(Tensor(), Tensor())
+    assert isinstance(value(text + "tape.gradient(y, other)  # here\n"), Unknown)
+
+
+def test_what_a_loss_gives() -> None:
+    text = "loss = tf.keras.losses.MeanSquaredError()\n"
+    assert value(text + "loss(xs, model(xs))  # here\n") == Tensor()
+    assert isinstance(value(text + "loss(xs, tf.keras.Input((3,)))  # here\n"), Unknown)
+
+
+BLOCK = """
+class Block(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.inner = tf.keras.Sequential()
+        self.inner.add(tf.keras.layers.Dense(1))
+
+    def call(self, x):
+        return self.inner(x)
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "apart"),
+    [
+        ("net = tf.keras.Sequential()\nnet.add(Block())\n", True),
+        ("net = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nnet.add(Block())\n", True),
+        ("net = other = tf.keras.Sequential()\nother.add(Block())\n", True),
+        ("net = Block().inner\nnet.add(Block())\n", False),
+        ("net = tf.keras.Sequential()\nnet = Block().inner\nnet.add(Block())\n", False),
+        ("net = find()\nnet.add(Block())\n", False),
+    ],
+)
+def test_layers_are_added_to_one_model(text: str, *, apart: bool) -> None:
+    found = start(BLOCK + text)
+    inner = next(
+        one.value
+        for one in found.source.all(ast.Assign)
+        if ast.unparse(one.targets[0]) == "self.inner"
+    )
+    made = found.eager_values.value(inner)
+    assert isinstance(made, Thing)
+    assert (not made.code) == apart

@@ -185,6 +185,9 @@ class EagerValues:
                 return self.at(self._turn(value), _path_in(binding))
             case How.PARAMETER:
                 return self._given(binding)
+            case How.WITH if isinstance(value, ast.Call):
+                if self._names.tf(value.func) == "GradientTape":
+                    return Thing("tape", "GradientTape")
             case How.AUGMENT if value is not None:
                 added = self.value(value)
                 return Number(None, varies=True) if isinstance(added, Number) else added
