@@ -428,6 +428,15 @@ class Block(tf.keras.Model):
 """
 
 
+BLOCKS = """
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.blocks = tf.keras.Sequential()
+        self.blocks.add(Block())
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "apart"),
     [
@@ -437,6 +446,9 @@ class Block(tf.keras.Model):
         ("net = Block().inner\nnet.add(Block())\n", False),
         ("net = tf.keras.Sequential()\nnet = Block().inner\nnet.add(Block())\n", False),
         ("net = find()\nnet.add(Block())\n", False),
+        (BLOCKS, True),
+        (BLOCKS.replace("tf.keras.Sequential()", "Block().inner"), False),
+        (BLOCKS + "Net().blocks = Block().inner\n", False),
     ],
 )
 def test_layers_are_added_to_one_model(text: str, *, apart: bool) -> None:

@@ -200,15 +200,18 @@ class EagerCalls:
             values = [one.value if one.how is How.ASSIGN else None for one in bindings]
         elif isinstance(receiver, ast.Attribute) and isinstance(receiver.value, ast.Name):
             cls = self._classes.of_self(receiver.value)
-            stores = self._classes.stores(cls, receiver.attr) if cls is not None else None
-            if cls is not None and not self._classes.replaced(cls, receiver.attr):
-                values = [one.value if one.index is None else None for one in stores or ()]
+            if cls is not None and self._values.members.family(cls) is not None:
+                values = [self._stored(one) for one in self._values.members.stores(receiver.attr)]
         return bool(values) and all(
             isinstance(one, ast.Call)
             and self._names.tf(one.func) in keras_things.SEQUENTIAL
             and one not in model.made
             for one in values
         )
+
+    def _stored(self, target: ast.Attribute) -> ast.expr | None:
+        parent = self._source.parent(target)
+        return parent.value if isinstance(parent, ast.Assign) else None
 
     def _of_python(self, call: ast.Call, path: str) -> Value:
         values = [self._values.value(one) for one in _arguments(call)]
