@@ -16,6 +16,7 @@ from tfrewrite.analysis.abstract_values import (
     Done,
     Group,
     Number,
+    Own,
     Tensor,
     Thing,
     Unknown,
@@ -24,6 +25,8 @@ from tfrewrite.analysis.abstract_values import (
     join,
     joined,
     made_by,
+    may_be_one,
+    part_of,
     parts,
 )
 from tfrewrite.analysis.facts import Facts
@@ -461,3 +464,95 @@ def test_layers_are_added_to_one_model(text: str, *, apart: bool) -> None:
     made = found.eager_values.value(inner)
     assert isinstance(made, Thing)
     assert (not made.code) == apart
+
+
+PARTS = """
+class Block(tf.keras.Model):
+    def __init__(self, inner=None):
+        super().__init__()
+        self.inner = tf.keras.layers.Dense(4)
+
+    def call(self, x):
+        return self.inner(x)
+
+
+shared = tf.keras.layers.Dense(4)
+
+
+def get():
+    return shared
+
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        one = tf.keras.layers.Dense(4)
+        MADE
+
+    def call(self, x):
+        CALLED
+        return x
+
+
+net = Net()
+
+
+def step(x):
+    return net(x)
+"""
+DENSE = "tf.keras.layers.Dense(4)"
+IN_TURN = "for part in self.parts:\n            x = part(x)"
+LISTED = f"self.parts = [{DENSE} for _ in range(3)]"
+PAIR = "x = self.a(self.b(x))"
+
+
+@pytest.mark.parametrize(
+    ("made", "called", "again"),
+    [
+        (f"self.a = {DENSE}", "x = self.a(self.a(x))", True),
+        (f"self.a = self.b = {DENSE}", PAIR, True),
+        (f"self.a = {DENSE}\n        self.b = self.a", PAIR, True),
+        (f"self.a = {DENSE}\n        self.b = one if self else self.a", PAIR, True),
+        ("self.a = get()\n        self.b = get()", PAIR, True),
+        ("self.a = Block()\n        self.b = self.a", PAIR, True),
+        ("self.a = Block()\n        self.b = tf.keras.Sequential([self.a])", PAIR, True),
+        (LISTED, f"{IN_TURN}\n        {IN_TURN}", True),
+        (LISTED, f"{IN_TURN}\n        x = self.parts[0](x)", True),
+        ("self.parts = [one for _ in range(3)]", IN_TURN, True),
+        ("self.parts = [one, one]", IN_TURN, True),
+        ("self.a = one", "x = tf.add_n([self.a(part) for part in (x, x)])", True),
+        ("self.a = one", "for part in (x, x):\n            x = self.a(part)", True),
+        (LISTED, IN_TURN, False),
+        (LISTED, "x = tf.add_n([part(x) for part in self.parts])", False),
+        (f"self.parts = [one, {DENSE}]", IN_TURN, False),
+        ("self.parts = [Block() for _ in range(3)]", IN_TURN, False),
+        ("self.a = Block()\n        self.b = Block()", PAIR, False),
+        ("self.a = Block()\n        self.b = Block()", "x = self.a.inner(self.b.inner(x))", False),
+        ("self.a = Block()", "x = self.a.inner(self.a(x))", True),
+    ],
+)
+def test_what_is_called_again(made: str, called: str, *, again: bool) -> None:
+    found = replayed(PARTS.replace("MADE", made).replace("CALLED", called), x=Tensor())
+    assert isinstance(found, Trace), found
+    assert bool(found.again) == again
+
+
+def test_a_part_belongs_to_the_object_that_made_it() -> None:
+    first, second, call = ast.Pass(), ast.Pass(), ast.Call(ast.Name("f"), [], [])
+    cls = ast.parse("class A: pass").body[0]
+    assert isinstance(cls, ast.ClassDef)
+    layer = Thing("layer", "keras.layers.Dense", frozenset({call}))
+    one, other = (
+        part_of(layer, Own(cls, frozenset({maker})), lambda _: True) for maker in (first, second)
+    )
+    assert isinstance(one, Thing)
+    assert isinstance(other, Thing)
+    assert not may_be_one(one, other)
+    assert may_be_one(one, layer)
+    any_part = part_of(layer, Own(cls, frozenset({cls})), lambda _: True)
+    assert isinstance(any_part, Thing)
+    assert may_be_one(one, any_part)
+    assert part_of(layer, Own(cls), lambda _: False) == layer
+    both = join(one, other)
+    assert isinstance(both, Thing)
+    assert may_be_one(both, one)

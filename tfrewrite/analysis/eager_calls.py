@@ -85,7 +85,7 @@ class EagerCalls:
             if not returned:
                 return Unknown(f"what `{function.name}` gives in line {call.lineno} is not known")
             found = joined(*(self._values.value(one) for one in returned))
-            return _from_trace(found) if compiled else made_by(found, call)
+            return _from_trace(found) if compiled else self._made_by(found, call, function)
         if isinstance(call.func, ast.Attribute):
             return self._of_method(call, call.func)
         return self._called(call, self._values.value(call.func))
@@ -192,6 +192,14 @@ class EagerCalls:
                         code.add(node)
         return replace(model, code=frozenset(code), draws=draws)
 
+    def _made_by(self, value: Value, call: ast.Call, function: ast.AST) -> Value:
+        """What a function gives: of its own at each call, where it is made in the function."""
+        for part in parts(value):
+            made = part.made if isinstance(part, (Thing, Own)) else ()
+            if any(function not in self._source.ancestors(one) for one in made):
+                return value
+        return made_by(value, call)
+
     def _is_made_apart(self, receiver: ast.expr, model: Thing) -> bool:
         """Whether what layers are added to is surely another model, made by a call of its own."""
         values: list[ast.expr | None] = []
@@ -255,7 +263,8 @@ class EagerCalls:
                 if isinstance(member, Code) and isinstance(member.node, ast.FunctionDef):
                     returned = self._own.returned(member.node)
                     if returned:
-                        return made_by(joined(*(self._values.value(one) for one in returned)), call)
+                        found = joined(*(self._values.value(one) for one in returned))
+                        return self._made_by(found, call, member.node)
                 return self._called(call, member)
             case Thing(kind="variable") if func.attr in ("value", "read_value"):
                 return Tensor()

@@ -290,7 +290,9 @@ class EagerValues:
             case ast.Dict(keys=keys, values=values) if all(keys):
                 return Group(None, joined(*(self.value(value) for value in values)))
             case ast.ListComp(elt=element):
-                return Group(None, self.value(element))
+                each = self.value(element)
+                apart = isinstance(each, (Thing, Own)) and each.made == {element}
+                return Group(None, each, apart=apart)
             case ast.DictComp(value=element):
                 return Group(None, self.value(element))
             case ast.IfExp(body=body, orelse=orelse):

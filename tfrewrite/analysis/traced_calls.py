@@ -22,6 +22,8 @@ from tfrewrite.analysis.abstract_values import (
     Value,
     group,
     joined,
+    may_be_one,
+    part_of,
     parts,
 )
 from tfrewrite.analysis.arguments import arguments
@@ -109,6 +111,8 @@ class TracedCalls:
             case Own(cls=cls):
                 self._tracer.check_class(cls)
         found = self._values.of_attribute(owner, name)
+        if isinstance(owner, Own):
+            found = self._part_of(owner, found)
         if isinstance(owner, Own) and isinstance(found, Group) and self._is_keras(owner):
             self._has_variables(owner, name, line)
         return self._known(found, ast.unparse(attribute), line)
@@ -139,9 +143,9 @@ class TracedCalls:
     def _is_built(self, owner: Thing | Own, seen: set[ast.ClassDef]) -> bool:
         """Whether a model surely has all its variables by now."""
         if isinstance(owner, Thing):
-            made = owner.made in self._tracer.called or owner.built
+            made = self._was_called(owner) or owner.built
             return made or not keras_things.makes_variables(owner.symbol)
-        if owner.made in self._tracer.called:
+        if self._was_called(owner):
             return True
         if owner.cls in seen:
             return False
@@ -150,9 +154,23 @@ class TracedCalls:
         return members is not None and all(
             self._is_built(part, seen)
             for member in members
-            for part in parts(member)
+            for part in parts(self._part_of(owner, member))
             if isinstance(part, (Thing, Own))
         )
+
+    def _was_called(self, owner: Thing | Own) -> bool:
+        """Whether just this object has been called."""
+        return any((one.made, one.of) == (owner.made, owner.of) for one in self._tracer.called)
+
+    def _part_of(self, owner: Own, value: Value) -> Value:
+        """What an object of the file holds, known by the object where it made that itself."""
+        family = self._values.members.family(owner.cls) or ()
+
+        def makes(call: ast.AST) -> bool:
+            function = self._tracer.facts.source.function(call)
+            return function is not None and self._tracer.facts.source.parent(function) in family
+
+        return part_of(value, owner, makes)
 
     # Calls
 
@@ -190,7 +208,12 @@ class TracedCalls:
         message = f"what `{ast.unparse(call.func)}(...)` in line {call.lineno} does is not known"
         raise TraceError("unknown-call", message)
 
-    def _of_code(self, call: ast.Call, code: Code, *, keras: bool = False) -> Value:
+    def _of_code(
+        self, call: ast.Call, code: Code, values: list[Value] | None = None, *, keras: bool = False
+    ) -> Value:
+        """A function of the file is called, with values where these are known already."""
+        if values is None:
+            values = self._given(call)
         node = code.node
         names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
         given: dict[str, Value] = {}
@@ -199,15 +222,15 @@ class TracedCalls:
             names = names[1:]
         if len(call.args) > len(names):
             raise TraceError("not-followed", f"line {call.lineno} gives too many arguments")
-        for name, argument in zip(names, call.args, strict=False):
-            given[name] = self._tracer.value(argument)
+        for name, value in zip(names, values[: len(call.args)], strict=False):
+            given[name] = value
             if keras and given[name] == Tensor(array=True) and name == names[0]:
                 given[name] = Tensor()  # Keras makes a tensor of it
-        for keyword in call.keywords:
+        for keyword, value in zip(call.keywords, values[len(call.args) :], strict=True):
             assert keyword.arg is not None
             if keras and keyword.arg == "training" and "training" not in names:
                 continue  # Keras keeps it to itself
-            given[keyword.arg] = self._tracer.value(keyword.value)
+            given[keyword.arg] = value
         return self._tracer.run(code, given, call)
 
     # Objects
@@ -232,7 +255,7 @@ class TracedCalls:
         if runs == "call" and any(isinstance(p, Tensor) and not p.static for p in flat):
             message = f"line {call.lineno} gives a model what has no shape in a trace"
             raise TraceError("fails-when-traced", message)
-        found = self._of_code(call, Code(method, owner), keras=runs == "call")
+        found = self._of_code(call, Code(method, owner), given, keras=runs == "call")
         self._note_call(owner, call)
         return found
 
@@ -269,14 +292,15 @@ class TracedCalls:
         self._run_inside(thing, call)
         if thing.kind in ("model", "layer"):
             self._note_call(thing, call)
-        tracer.called.add(thing.made)
+        else:
+            tracer.called.append(thing)
         return Tensor()
 
     def _note_call(self, owner: Thing | Own, call: ast.Call) -> None:
         """A model is called, perhaps again."""
-        if owner.made in self._tracer.called:
+        if any(may_be_one(owner, one) for one in self._tracer.called):
             self._tracer.trace.again = f"`{ast.unparse(call.func)}` in line {call.lineno}"
-        self._tracer.called.add(owner.made)
+        self._tracer.called.append(owner)
 
     def by_keras(self, value: Value, given: list[Value]) -> None:
         """An object or function is called by Keras itself."""
@@ -310,7 +334,7 @@ class TracedCalls:
                     raise TraceError("model-not-seen", message)
                 if keras_things.BASES[base] == "call":
                     self._check_keras(node)
-                self._tracer.called.add(owner.made)
+                self._tracer.called.append(owner)
                 self._tracer.run(Code(method, owner), _assumed(method, owner), call)
             elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
                 self._tracer.run(Code(node), _assumed(node, None), call)
@@ -341,7 +365,7 @@ class TracedCalls:
                 return self._of_thing(call, owner)
             case Own(cls=cls):
                 self._tracer.check_class(cls)
-                member = self._values.of_attribute(owner, name)
+                member = self._part_of(owner, self._values.of_attribute(owner, name))
                 if name == "call" and self._is_keras(owner):
                     self._note_call(owner, call)
                 if isinstance(member, Code):

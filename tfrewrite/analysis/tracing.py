@@ -17,6 +17,7 @@ from tfrewrite.analysis.abstract_values import (
     Done,
     Group,
     Number,
+    Own,
     Tensor,
     Thing,
     Unknown,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 30
 _ROUNDS = 4
+_FEW_ITEMS = 8
 _ORDINARY = frozenset({"__init__", "__call__", "__repr__", "__str__"})
 
 
@@ -92,7 +94,9 @@ class Tracer:
         self._running: list[ast.AST] = []
         self._returned: list[list[Value]] = []
         self._calls = TracedCalls(self)
-        self.called: set[frozenset[ast.AST]] = set()
+        self._places: list[ast.AST] = []
+        """They stand for the positions in lists of objects."""
+        self.called: list[Thing | Own] = []
         """Models that have been called, and so have their variables."""
 
     # Functions
@@ -283,9 +287,14 @@ class Tracer:
         if not isinstance(iterable, Group):
             message = f"the loop of line {statement.lineno} runs over what may be a tensor"
             raise TraceError("tensor-decides", message)
-        for _ in range(_ROUNDS):
+        if iterable.items is not None and not iterable.lazy and len(iterable.items) <= _FEW_ITEMS:
+            for item in iterable.items:
+                self._bind(statement.target, item)
+                self._block(statement.body)
+            return
+        for number in range(_ROUNDS):
             before = dict(self._held)
-            self._bind(statement.target, iterable.each)
+            self._bind(statement.target, self._turn(iterable, number))
             self._block(statement.body)
             self._merge(before)
             if self._held == before:
@@ -405,9 +414,12 @@ class Tracer:
                         self.value(key)
                 return Group(None, joined(*(self.value(value) for value in values)), own=True)
             case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
-                self._generators(expr)
                 lazy = isinstance(expr, ast.GeneratorExp)
-                return Group(None, self.value(element), own=True, lazy=lazy)
+                found: Value = Bottom()
+                for number in range(2):  # what is called in it is called again
+                    self._generators(expr, number)
+                    found = join(found, self.value(element))
+                return Group(None, found, own=True, lazy=lazy)
             case ast.BinOp(left=left, right=right):
                 return self._binary(expr, self.value(left), self.value(right))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -448,13 +460,22 @@ class Tracer:
             )
         return found.each
 
-    def _generators(self, expr: ast.ListComp | ast.GeneratorExp) -> None:
+    def _turn(self, iterable: Group, number: int) -> Value:
+        """What a loop gives in one of its turns."""
+        each = iterable.each
+        if not iterable.apart or iterable.lazy or not isinstance(each, (Thing, Own)):
+            return each
+        while len(self._places) <= number:
+            self._places.append(ast.Pass())
+        return replace(each, of=(*each.of, frozenset({self._places[number]})))
+
+    def _generators(self, expr: ast.ListComp | ast.GeneratorExp, number: int) -> None:
         for generator in expr.generators:
             iterable = self.value(generator.iter)
             if not isinstance(iterable, Group) or generator.is_async:
                 message = f"line {expr.lineno} loops over what may be a tensor"
                 raise TraceError("fails-when-traced", message)
-            self._bind(generator.target, iterable.each)
+            self._bind(generator.target, self._turn(iterable, number))
             for test in generator.ifs:
                 self._plain_test(test)
 
