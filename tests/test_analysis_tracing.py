@@ -522,6 +522,7 @@ PAIR = "x = self.a(self.b(x))"
         ("self.parts = [one, one]", IN_TURN, True),
         ("self.a = one", "x = tf.add_n([self.a(part) for part in (x, x)])", True),
         ("self.a = one", "for part in (x, x):\n            x = self.a(part)", True),
+        ("self.a = one", "x = tf.add_n([2 * part for part in (self.a(x), x)])", False),
         (LISTED, IN_TURN, False),
         (LISTED, "x = tf.add_n([part(x) for part in self.parts])", False),
         (f"self.parts = [one, {DENSE}]", IN_TURN, False),

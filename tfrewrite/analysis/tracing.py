@@ -416,8 +416,9 @@ class Tracer:
             case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
                 lazy = isinstance(expr, ast.GeneratorExp)
                 found: Value = Bottom()
+                first = self.value(expr.generators[0].iter)
                 for number in range(2):  # what is called in it is called again
-                    self._generators(expr, number)
+                    self._generators(expr, first, number)
                     found = join(found, self.value(element))
                 return Group(None, found, own=True, lazy=lazy)
             case ast.BinOp(left=left, right=right):
@@ -469,9 +470,10 @@ class Tracer:
             self._places.append(ast.Pass())
         return replace(each, of=(*each.of, frozenset({self._places[number]})))
 
-    def _generators(self, expr: ast.ListComp | ast.GeneratorExp, number: int) -> None:
+    def _generators(self, expr: ast.ListComp | ast.GeneratorExp, first: Value, number: int) -> None:
         for generator in expr.generators:
-            iterable = self.value(generator.iter)
+            outermost = generator is expr.generators[0]
+            iterable = first if outermost else self.value(generator.iter)
             if not isinstance(iterable, Group) or generator.is_async:
                 message = f"line {expr.lineno} loops over what may be a tensor"
                 raise TraceError("fails-when-traced", message)
