@@ -78,11 +78,13 @@ class CompileTrainStep(Rule):
     made by a model or an optimizer at first (`makes-variables`). What works eagerly and fails in a
     trace is known for some (`fails-when-traced`): a tensor unpacked or given to `tf.constant`,
     an op given a type as its name.
-    A model or layer that the step may call more than once is refused as well (`called-again`): the
-    discriminator of a GAN, and layers of a list, which may be the same one. With 2.21 and an
-    optimizer of Keras, such a compiled function gave other numbers than in eager mode in 4 to 12 of
-    30 runs with SGD and 2 of 60 with Adam, with differences up to 0.3; not with one call, with
-    updates by hand, or with the graph optimizer off.
+    The update by an optimizer of Keras has to come after all that is read of a variable. It does
+    where the gradient is computed from what was read, as with all usual losses. Where the loss is
+    linear in what a model gives (`tf.reduce_mean(critic(x))`), the order hangs on an edge of the
+    graph that the graph optimizer of 2.21 was seen to lose: such compiled steps gave other numbers
+    than in eager mode in up to 8 of 30 runs (`races-with-update`). For the same reason a model or
+    layer that the step may call more than once, as it does the discriminator of a GAN, has to come
+    to a loss that bends with each call (`called-again`).
 
     ## When it does not help
     Where the loop makes few steps: tracing takes as long as some dozens of them, or hundreds of

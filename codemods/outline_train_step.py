@@ -88,8 +88,9 @@ class OutlineTrainStep(Rule):
     A step is not lifted out (`not-followed`) where it is left before its end, where a name that is
     read elsewhere gets its value under a condition, where a value may be of the turn before, and
     where a result may have another name as well, since a compiled function gives copies.
-    A model that is called twice in a step is left alone (`called-again`): with 2.21 and an
-    optimizer of Keras, such a step gave other numbers than in eager mode in some runs (TFR201).
+    A model that is called twice in a step is left alone (`called-again`), and so is one whose loss
+    is linear in what it gives (`races-with-update`), where the order of reads and updates hangs on
+    an edge that TensorFlow was seen to lose (TFR201).
     Where the function around the loop may be called again, or is not called in this file, the
     step would be traced anew in each call (`traced-again`); a function of the module with the
     step in it is then the way, and TFR201 compiles it.

@@ -6,6 +6,8 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.gradient_flow import NO_FLOW, Flow
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -34,6 +36,7 @@ class Tensor:
     """It is a numpy array in eager mode, and a tensor only where it is handed to a trace."""
     size: bool = False
     """It holds sizes, which are constants in a trace where the shape is known."""
+    flow: Flow = NO_FLOW
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Number:
     """Whether it may be another one the next time that it is evaluated."""
     tensors: bool = False
     """Whether it may be a tensor instead: a sum that began with a number."""
+    flow: Flow = NO_FLOW
 
 
 @dataclass(frozen=True)
@@ -152,13 +156,22 @@ def join(a: Value, b: Value) -> Value:
             return b
         case Tensor(), Tensor():
             return Tensor(
-                a.static and b.static, a.nest or b.nest, a.array or b.array, a.size and b.size
+                a.static and b.static,
+                a.nest or b.nest,
+                a.array or b.array,
+                a.size and b.size,
+                a.flow | b.flow,
             )
         case Number(), Number():
             same = a.literal is not None and b.literal is not None and _same(a.literal, b.literal)
-            return Number(a.literal if same else None, a.varies or b.varies, a.tensors or b.tensors)
+            return Number(
+                a.literal if same else None,
+                a.varies or b.varies,
+                a.tensors or b.tensors,
+                a.flow | b.flow,
+            )
         case (Number(), Tensor()) | (Tensor(), Number()):
-            return Number(None, varies=False, tensors=True)
+            return Number(None, varies=False, tensors=True, flow=flow_of(a) | flow_of(b))
         case Array(), Array():
             return Array(a.steady and b.steady)
         case Group(), Group():
@@ -185,6 +198,15 @@ def _both(
     a: tuple[frozenset[ast.AST], ...], b: tuple[frozenset[ast.AST], ...]
 ) -> tuple[frozenset[ast.AST], ...]:
     return tuple(x | y for x, y in zip(a, b, strict=False))
+
+
+def flow_of(value: Value) -> Flow:
+    """What all the tensors of a value are computed from."""
+    found = NO_FLOW
+    for part in parts(value):
+        if isinstance(part, (Tensor, Number)):
+            found |= part.flow
+    return found
 
 
 def part_of(value: Value, owner: Own, makers: Callable[[ast.AST], bool]) -> Value:

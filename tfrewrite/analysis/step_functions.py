@@ -95,6 +95,13 @@ class StepFunctions:
                 f"{found.again} may be called twice in a step, which may compute wrong compiled"
             )
             return Obstacle("called-again", message)
+        if found.by_optimizer and found.loose:
+            message = (
+                f"the gradient may not be computed from what {found.loose} gives, so that nothing"
+                " but the graph makes the update wait until it is read, which TensorFlow was seen"
+                " to lose"
+            )
+            return Obstacle("races-with-update", message)
         words = returnable(found.returned)
         if words:
             return Obstacle("returns-python", words)

@@ -28,6 +28,7 @@ from tfrewrite.analysis.abstract_values import (
 )
 from tfrewrite.analysis.arguments import arguments
 from tfrewrite.analysis.effects import Effect, effect_of
+from tfrewrite.analysis.gradient_flow import NO_FLOW, Flow, Read
 from tfrewrite.analysis.trace import TraceError
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class TracedCalls:
 
     def _was_called(self, owner: Thing | Own) -> bool:
         """Whether just this object has been called."""
-        return any((one.made, one.of) == (owner.made, owner.of) for one in self._tracer.called)
+        return any((one.made, one.of) == (owner.made, owner.of) for one, _ in self._tracer.called)
 
     def _part_of(self, owner: Own, value: Value) -> Value:
         """What an object of the file holds, known by the object where it made that itself."""
@@ -255,8 +256,9 @@ class TracedCalls:
         if runs == "call" and any(isinstance(p, Tensor) and not p.static for p in flat):
             message = f"line {call.lineno} gives a model what has no shape in a trace"
             raise TraceError("fails-when-traced", message)
+        first = len(self._tracer.reads)
         found = self._of_code(call, Code(method, owner), given, keras=runs == "call")
-        self._note_call(owner, call)
+        self._note_call(owner, frozenset(self._tracer.reads[first:]))
         return found
 
     def _check_keras(self, cls: ast.ClassDef) -> None:
@@ -289,18 +291,29 @@ class TracedCalls:
         elif thing.kind not in ("loss", "metric", "schedule"):
             message = f"calling `{ast.unparse(call.func)}` in line {call.lineno} is not followed"
             raise TraceError("unknown-call", message)
-        self._run_inside(thing, call)
+        effect = effect_of(f"{thing.symbol}.__call__", "2") if not thing.code else None
+        flow = self._flow(call, effect if thing.kind == "loss" else None, values)
         if thing.kind in ("model", "layer"):
-            self._note_call(thing, call)
-        else:
-            tracer.called.append(thing)
+            if thing.kind == "model" or keras_things.makes_variables(thing.symbol):
+                read = tracer.read(call, f"`{ast.unparse(call.func)}` in line {call.lineno}")
+                self._run_inside(thing, call, read)
+                self._note_call(thing, frozenset({read}))
+                return Tensor(flow=flow | Flow(straight=frozenset({read})))
+            self._run_inside(thing, call)
+            return Tensor(flow=flow)
+        self._run_inside(thing, call)
+        tracer.called.append((thing, frozenset()))
+        if thing.kind == "loss":
+            return Tensor(flow=flow)
         return Tensor()
 
-    def _note_call(self, owner: Thing | Own, call: ast.Call) -> None:
+    def _note_call(self, owner: Thing | Own, reads: frozenset[Read]) -> None:
         """A model is called, perhaps again."""
-        if any(may_be_one(owner, one) for one in self._tracer.called):
-            self._tracer.trace.again = f"`{ast.unparse(call.func)}` in line {call.lineno}"
-        self._tracer.called.append(owner)
+        tracer = self._tracer
+        before = [done for one, done in tracer.called if may_be_one(owner, one)]
+        if before:
+            tracer.trace.repeated += [reads, *before]
+        tracer.called.append((owner, reads))
 
     def by_keras(self, value: Value, given: list[Value]) -> None:
         """An object or function is called by Keras itself."""
@@ -319,8 +332,14 @@ class TracedCalls:
             case _:
                 raise TraceError("not-followed", "what Keras calls is not followed")
 
-    def _run_inside(self, thing: Thing, call: ast.AST) -> None:
-        """The code of the file that runs when an object of Keras is called."""
+    def _run_inside(self, thing: Thing, call: ast.AST, read: Read | None = None) -> None:
+        """The code of the file that runs when an object of Keras is called; its reads are one."""
+        around = self._tracer.within
+        self._tracer.within = around or read
+        self._go_through(thing, call)
+        self._tracer.within = around
+
+    def _go_through(self, thing: Thing, call: ast.AST) -> None:
         for node in thing.code:
             if isinstance(node, ast.ClassDef):
                 owner = Own(node, frozenset({node}))
@@ -334,7 +353,8 @@ class TracedCalls:
                     raise TraceError("model-not-seen", message)
                 if keras_things.BASES[base] == "call":
                     self._check_keras(node)
-                self._tracer.called.append(owner)
+                reads = frozenset(filter(None, [self._tracer.within]))
+                self._tracer.called.append((owner, reads))
                 self._tracer.run(Code(method, owner), _assumed(method, owner), call)
             elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
                 self._tracer.run(Code(node), _assumed(node, None), call)
@@ -366,10 +386,12 @@ class TracedCalls:
             case Own(cls=cls):
                 self._tracer.check_class(cls)
                 member = self._part_of(owner, self._values.of_attribute(owner, name))
+                first = len(self._tracer.reads)
+                found = self._of_code(call, member) if isinstance(member, Code) else None
                 if name == "call" and self._is_keras(owner):
-                    self._note_call(owner, call)
-                if isinstance(member, Code):
-                    return self._of_code(call, member)
+                    self._note_call(owner, frozenset(self._tracer.reads[first:]))
+                if found is not None:
+                    return found
                 return self._called(call, self._known(member, text, line))
             case Group():
                 return self._of_group(call, func, owner)
@@ -395,6 +417,12 @@ class TracedCalls:
         sources = values[1]
         for keyword, value in zip(call.keywords, values[len(call.args) :], strict=True):
             sources = value if keyword.arg == "sources" else sources
+        flow = self._tracer.flow(values[0], call)
+        loose = sorted(flow.straight, key=lambda read: read.number)
+        if loose or flow.derived:
+            words = loose[0].words if loose else f"the gradient in line {call.lineno}"
+            self._tracer.trace.loose = self._tracer.trace.loose or words
+        self._tracer.trace.settled |= flow.bent - flow.straight
         return _gradients(sources, call.lineno)
 
     def _of_optimizer(self, call: ast.Call, optimizer: Thing, name: str) -> Value:
@@ -408,6 +436,7 @@ class TracedCalls:
         self._check_given([p for v in self._given(call) for p in parts(v)], call)
         self._run_inside(optimizer, call)
         self._tracer.trace.updates = True
+        self._tracer.trace.by_optimizer = True
         return Done(f"`{name}`")
 
     def _of_metric(self, call: ast.Call, metric: Thing, name: str) -> Value:
@@ -426,7 +455,8 @@ class TracedCalls:
             self._tracer.trace.updates = True
             return Done(f"`{name}`")
         if name in ("value", "read_value"):
-            return Tensor()
+            words = f"`{ast.unparse(call)}` in line {call.lineno}"
+            return Tensor(flow=Flow(straight=frozenset({self._tracer.read(call, words)})))
         if name in _ON_HOST:
             message = f"`.{name}()` in line {call.lineno} needs the value itself"
             raise TraceError("reads-on-host", message)
@@ -490,15 +520,39 @@ class TracedCalls:
             static = static and all(not isinstance(p, Tensor) or p.size for p in sizes)
         if symbol == "shape":
             return Tensor(static=True, size=static)
+        flow = self._flow(call, effect, values, keeps=symbol in _CASTING)
         if symbol == "clip_by_global_norm":
-            clipped = values[0] if isinstance(values[0], Group) else Group(None, Tensor())
-            return group(replace(clipped, own=True, lazy=False), Tensor(), own=True)
+            clipped = values[0] if isinstance(values[0], Group) else Group(None, Tensor(flow=flow))
+            return group(replace(clipped, own=True, lazy=False), Tensor(flow=flow), own=True)
         if symbol in _SEVERAL:
             if not static or self._tracer.relaxed:
                 message = f"`tf.{symbol}` in line {line} needs a shape that a trace does not know"
                 raise TraceError("fails-when-traced", message)
-            return Group(None, Tensor(), own=True)
-        return Tensor(static=static)
+            return Group(None, Tensor(flow=flow), own=True)
+        return Tensor(static=static, flow=flow)
+
+    def _flow(
+        self, call: ast.Call, effect: Effect | None, values: list[Value], *, keeps: bool = False
+    ) -> Flow:
+        """From what a call computes, and which of it its gradient needs.
+
+        With `keeps` a gradient goes through, though the table has none for some types.
+        """
+        gradient = effect.gradient if effect is not None else {}
+        names = [*(effect.parameters if effect is not None else ())][: len(call.args)]
+        names += [""] * (len(call.args) - len(names))
+        names += [keyword.arg or "" for keyword in call.keywords]
+        found = NO_FLOW
+        for name, value in zip(names, values, strict=True):
+            one = self._tracer.flow(value, call)
+            match gradient.get(name):
+                case "value":
+                    found |= one.through_bend()
+                case "none" if not keeps:
+                    continue
+                case _:
+                    found |= one
+        return found
 
     def _check_form(self, call: ast.Call, symbol: str, effect: Effect) -> None:
         """Stops at a call that eager mode forgives: a name that is no text."""
@@ -572,11 +626,11 @@ class TracedCalls:
             case "builtins.len" if groups or numbers:
                 return Number()
             case "builtins.sum" if groups:
-                return self._tracer.computed([Number(), *parts(Group(None, groups[0].each))], line)
+                return self._tracer.computed([Number(), *parts(groups[0])], call)
             case "builtins.pow" if len(values) == 2 and not call.keywords:
-                return self._tracer.computed(values, line)
+                return self._tracer.computed(values, call)
             case "builtins.abs":
-                return self._tracer.computed(values, line)
+                return self._tracer.computed(values, call, (True,))
         if numbers and (path in _PURE or path.startswith(("math.", "numpy."))):
             if path.startswith("numpy.") and not path.startswith(("numpy.float", "numpy.int")):
                 message = f"`{name}` in line {line} makes an array"
@@ -620,9 +674,9 @@ def _gradients(sources: Value, line: int) -> Value:
             inner = None if items is None else tuple(_gradients(i, line) for i in items)
             return Group(inner, _gradients(each, line), own=True)
         case Tensor(static=static):
-            return Tensor(static=static)
+            return Tensor(static=static, flow=Flow(derived=True))
         case Thing(kind="variable") | Bottom():
-            return Tensor()
+            return Tensor(flow=Flow(derived=True))
     raise TraceError("not-followed", f"the gradients of line {line} are not followed")
 
 

@@ -22,12 +22,14 @@ from tfrewrite.analysis.abstract_values import (
     Thing,
     Unknown,
     Value,
+    flow_of,
     group,
     join,
     joined,
     parts,
 )
 from tfrewrite.analysis.flow import evaluated
+from tfrewrite.analysis.gradient_flow import NO_FLOW, Flow, Read
 from tfrewrite.analysis.trace import Trace, TraceError
 from tfrewrite.analysis.traced_calls import TracedCalls
 
@@ -96,8 +98,12 @@ class Tracer:
         self._calls = TracedCalls(self)
         self._places: list[ast.AST] = []
         """They stand for the positions in lists of objects."""
-        self.called: list[Thing | Own] = []
-        """Models that have been called, and so have their variables."""
+        self.called: list[tuple[Thing | Own, frozenset[Read]]] = []
+        """Models that have been called, and so have their variables; what each call reads."""
+        self.within: Read | None = None
+        """The call of a model whose own code is gone through."""
+        self.reads: list[Read] = []
+        """Every call of a model and use of a variable so far."""
 
     # Functions
 
@@ -176,6 +182,21 @@ class Tracer:
         """Goes through the code of an object that is called by Keras."""
         self._calls.by_keras(value, given)
 
+    def read(self, node: ast.AST, words: str) -> Read:
+        """A model is called, or a variable used."""
+        if self.within is not None:
+            return self.within
+        self.reads.append(Read(node, len(self.reads), words))
+        return self.reads[-1]
+
+    def flow(self, value: Value, node: ast.AST) -> Flow:
+        """What a value is computed from, variables among it being read here."""
+        found = flow_of(value)
+        if any(isinstance(part, Thing) and part.kind == "variable" for part in parts(value)):
+            read = self.read(node, f"`{ast.unparse(node)}`")
+            found |= Flow(straight=frozenset({read}))
+        return found
+
     def check_class(self, cls: ast.ClassDef) -> None:
         """Stops at a class whose objects do more than their methods show."""
         for owner in self.values.members.family(cls) or ():
@@ -199,8 +220,8 @@ class Tracer:
             case ast.AnnAssign(target=target, value=value):
                 if value is not None:
                     self._bind(target, self.value(value))
-            case ast.AugAssign(target=ast.Name() as target, value=value):
-                self._augment(target, self.value(value), line)
+            case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
+                self._augment(target, op, self.value(value))
             case ast.AugAssign(target=target):
                 message = f"line {line} changes `{ast.unparse(target)}`, which others see"
                 raise TraceError("python-effect", message)
@@ -352,8 +373,8 @@ class Tracer:
             part = value.items[position] if known and value.items is not None else value.each
             self._bind(element, part)
 
-    def _augment(self, target: ast.Name, added: Value, line: int) -> None:
-        current = self.name(target)
+    def _augment(self, target: ast.Name, op: ast.operator, added: Value) -> None:
+        current, line = self.name(target), target.lineno
         if isinstance(current, Group):
             if not current.own or not isinstance(added, Group):
                 raise TraceError("python-effect", f"line {line} changes `{target.id}` in place")
@@ -361,7 +382,8 @@ class Tracer:
         elif isinstance(current, Thing) or (isinstance(current, Tensor) and current.array):
             raise TraceError("python-effect", f"line {line} changes `{target.id}` in place")
         else:
-            self._hold(target, target.id, self.computed([current, added], line))
+            bends = _bends(op, None, None)
+            self._hold(target, target.id, self.computed([current, added], target, bends))
 
     def rebind(self, name: ast.Name, value: Value) -> None:
         """A list that the function made gets another item."""
@@ -430,7 +452,7 @@ class Tracer:
                 return Number(ast.Constant(not test.literal.value))
             case ast.UnaryOp(operand=operand):
                 found = self.value(operand)
-                return found if isinstance(found, Number) else self.computed([found], line)
+                return found if isinstance(found, Number) else self.computed([found], operand)
             case ast.BoolOp(values=values):
                 for value in values:
                     self._plain_test(value)
@@ -500,10 +522,15 @@ class Tracer:
             literal = left.literal.value if left.literal is not None else ""
             if not isinstance(right, Number) and isinstance(literal, str):
                 raise TraceError("reads-on-host", f"line {expr.lineno} may make text of a tensor")
-        return self.computed([left, right], expr.lineno)
+        return self.computed([left, right], expr, _bends(expr.op, expr.left, expr.right))
 
-    def computed(self, values: list[Value], line: int) -> Value:
-        """What an operator makes of values."""
+    def computed(self, values: list[Value], node: ast.expr, bends: tuple[bool, ...] = ()) -> Value:
+        """What an operator makes of values; `bends` says of which the gradient needs the value."""
+        line = node.lineno
+        flow = NO_FLOW
+        for index, value in enumerate(values):
+            one = self.flow(value, node)
+            flow |= one.through_bend() if index < len(bends) and bends[index] else one
         static = True
         tensors = False
         maybe = False
@@ -527,8 +554,8 @@ class Tracer:
                     raise TraceError("not-followed", message)
         if tensors:
             size = all(isinstance(v, Number) or (isinstance(v, Tensor) and v.size) for v in values)
-            return Tensor(static=static, size=size)
-        return Number(tensors=maybe)
+            return Tensor(static=static, size=size, flow=flow)
+        return Number(tensors=maybe, flow=flow)
 
     def _comparison(self, expr: ast.Compare) -> Value:
         values = [self.value(expr.left), *(self.value(one) for one in expr.comparators)]
@@ -545,7 +572,9 @@ class Tracer:
         if len(values) > 2 or isinstance(expr.ops[0], (ast.In, ast.NotIn)):
             message = f"`{ast.unparse(expr)}` in line {expr.lineno} asks tensors one by one"
             raise TraceError("tensor-decides", message)
-        return self.computed(values, expr.lineno)
+        found = self.computed(values, expr)
+        assert isinstance(found, (Tensor, Number))
+        return replace(found, flow=NO_FLOW)  # there is no gradient
 
     def _subscript(self, expr: ast.Subscript) -> Value:
         owner = self.value(expr.value)
@@ -568,7 +597,7 @@ class Tracer:
                 static = owner.static and self._keeps_shape(index)
                 return replace(owner, static=static)
             case Thing(kind="variable"):
-                return Tensor(static=self._keeps_shape(index))
+                return Tensor(static=self._keeps_shape(index), flow=self.flow(owner, expr))
             case Number():
                 return Number()
             case Unknown(why=why):
@@ -590,6 +619,25 @@ class Tracer:
         """Notes that an object is used."""
         if thing not in self.trace.things:
             self.trace.things.append(thing)
+
+
+def _bends(op: ast.operator, left: ast.expr | None, right: ast.expr | None) -> tuple[bool, bool]:
+    """Whether the gradient with respect to each operand is computed from that operand's value."""
+    match op:
+        case ast.Div():
+            return False, True
+        case ast.Pow():
+            power = right.value if isinstance(right, ast.Constant) else None
+            return isinstance(power, (int, float)) and power not in (0, 1), True
+        case ast.Mult() if left is not None and right is not None:
+            names = isinstance(left, (ast.Name, ast.BinOp)) and not _calls_in(left)
+            squared = names and ast.dump(left) == ast.dump(right)
+            return squared, squared
+    return False, False
+
+
+def _calls_in(expr: ast.expr) -> bool:
+    return any(isinstance(node, ast.Call) for node in ast.walk(expr))
 
 
 def evaluated_in(node: ast.FunctionDef | ast.Lambda) -> list[ast.AST]:
