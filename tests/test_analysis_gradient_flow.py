@@ -65,6 +65,7 @@ def test_a_linear_way_to_the_loss(loss: str) -> None:
     "loss",
     [
         "loss_object(y, p)",
+        "tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)(y, p)",
         "tf.reduce_mean(tf.square(p - y))",
         "tf.reduce_mean((p - y) ** 2) + 0.1 * tf.nn.l2_loss(w)",
         "tf.reduce_mean((p - y) * (p - y))",

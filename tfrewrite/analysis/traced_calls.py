@@ -291,8 +291,9 @@ class TracedCalls:
         elif thing.kind not in ("loss", "metric", "schedule"):
             message = f"calling `{ast.unparse(call.func)}` in line {call.lineno} is not followed"
             raise TraceError("unknown-call", message)
-        effect = effect_of(f"{thing.symbol}.__call__", "2") if not thing.code else None
-        flow = self._flow(call, effect if thing.kind == "loss" else None, values)
+        is_known = thing.kind == "loss" and not thing.code
+        effect = keras_things.effect_of_loss(thing.symbol) if is_known else None
+        flow = self._flow(call, effect, values)
         if thing.kind in ("model", "layer"):
             if thing.kind == "model" or keras_things.makes_variables(thing.symbol):
                 read = tracer.read(call, f"`{ast.unparse(call.func)}` in line {call.lineno}")
