@@ -20,6 +20,8 @@ from tensorflow.python.eager import context
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    Loss = Callable[[Any, Any], Any]
+
 layers = tf.keras.layers
 RNG = np.random.RandomState(0)
 X = tf.constant(RNG.normal(size=(16, 6)).astype(np.float32))
@@ -27,16 +29,16 @@ Y = tf.constant(RNG.normal(size=(16, 1)).astype(np.float32))
 INPUT = tf.keras.Input((6,))
 crossentropy = tf.keras.losses.BinaryCrossentropy(from_logits=True)
 
-BENDING: dict[str, Callable[[Any], Any]] = {
-    "squared": lambda p: tf.reduce_mean((p - Y) ** 2),
-    "absolute": lambda p: tf.reduce_mean(tf.abs(p - Y)),
-    "crossentropy": lambda p: crossentropy(tf.cast(Y > 0, tf.float32), p),
-    "hinge": lambda p: tf.reduce_mean(tf.nn.relu(1 - Y * p)),
-    "softplus": lambda p: tf.reduce_mean(tf.nn.softplus(-p)),
+BENDING: dict[str, Loss] = {
+    "squared": lambda p, y: tf.reduce_mean((p - y) ** 2),
+    "absolute": lambda p, y: tf.reduce_mean(tf.abs(p - y)),
+    "crossentropy": lambda p, y: crossentropy(tf.cast(y > 0, tf.float32), p),
+    "hinge": lambda p, y: tf.reduce_mean(tf.nn.relu(1 - y * p)),
+    "softplus": lambda p, y: tf.reduce_mean(tf.nn.softplus(-p * y)),
 }
-LINEAR: dict[str, Callable[[Any], Any]] = {
-    "mean": tf.reduce_mean,
-    "mean of a product": lambda p: tf.reduce_mean(p * Y),
+LINEAR: dict[str, Loss] = {
+    "mean": lambda p, _: tf.reduce_mean(p),
+    "mean of a product": lambda p, y: tf.reduce_mean(p * y),
 }
 
 
@@ -60,21 +62,21 @@ MODELS: dict[str, Callable[[], Any]] = {
 }
 
 
-def once(model: Any, loss: Callable[[Any], Any]) -> Any:
-    return loss(model(X, training=True))
+def once(model: Any, loss: Loss, x: Any, y: Any) -> Any:
+    return loss(model(x, training=True), y)
 
 
-def with_decay(model: Any, loss: Callable[[Any], Any]) -> Any:
+def with_decay(model: Any, loss: Loss, x: Any, y: Any) -> Any:
     decay = tf.add_n([tf.nn.l2_loss(v) for v in model.trainable_variables])
-    return once(model, loss) + 0.01 * decay
+    return once(model, loss, x, y) + 0.01 * decay
 
 
-def twice(model: Any, loss: Callable[[Any], Any]) -> Any:
-    return once(model, loss) + loss(model(2.0 * X, training=True))
+def twice(model: Any, loss: Loss, x: Any, y: Any) -> Any:
+    return once(model, loss, x, y) + once(model, loss, 2.0 * x, -y)
 
 
-def twice_and_linear(model: Any, loss: Callable[[Any], Any]) -> Any:
-    return once(model, loss) + tf.reduce_mean(model(2.0 * X, training=True))
+def twice_and_linear(model: Any, loss: Loss, x: Any, y: Any) -> Any:
+    return once(model, loss, x, y) + tf.reduce_mean(model(2.0 * x, training=True))
 
 
 def unordered(graph: Any) -> Iterator[str]:
@@ -104,12 +106,12 @@ def beneath(inputs: dict[str, list[str]], name: str) -> set[str]:
     return found
 
 
-def loses_order(model: Any, make_loss: Callable[[Any], Any], optimizer: str) -> bool:
+def loses_order(model: Any, make_loss: Loss, optimizer: str) -> bool:
     rule = getattr(tf.keras.optimizers, optimizer)(0.01) if optimizer else None
 
-    def step() -> Any:
+    def step(x: Any, y: Any) -> Any:
         with tf.GradientTape() as tape:
-            loss = make_loss(model)
+            loss = make_loss(x, y)
         variables = model.trainable_variables
         gradients = tape.gradient(loss, variables)
         if rule is not None:
@@ -120,7 +122,7 @@ def loses_order(model: Any, make_loss: Callable[[Any], Any], optimizer: str) -> 
         return loss
 
     context.context().enable_graph_collection()
-    tf.function(step)()
+    tf.function(step)(X, Y)
     graphs = context.context().export_run_metadata().function_graphs
     context.context().disable_graph_collection()
     return any(any(unordered(one.post_optimization_graph)) for one in graphs)
@@ -133,7 +135,7 @@ def main() -> None:
         for shape in (once, with_decay, twice, twice_and_linear):
             for optimizer in ("SGD", "Adam", ""):
                 lost = [
-                    loses_order(make(), partial(shape, loss=loss), optimizer)
+                    loses_order(model := make(), partial(shape, model, loss), optimizer)
                     for make in MODELS.values()
                     for loss in losses.values()
                 ]
