@@ -58,6 +58,22 @@ test_outline_train_step = bench(
                 gradients = tape.gradient(loss, model.trainable_variables)
         """),
     ),
+    no(
+        "an array of another type made a tensor in the step",
+        "numpy-argument",
+        "wide = xs.astype(np.float64)\nfor i in range(640):\n"
+        "    row, y = wide[i : i + 16], ys[i : i + 16]\n"
+        + with_lines(
+            "        loss", "        x = tf.convert_to_tensor(row, tf.float32)\n        loss"
+        ).split("\n", 1)[1],
+    ),
+    no(
+        "objects with slots",
+        "fails-when-traced",
+        "class Trainer:\n    __slots__ = ()\n\n    def run(self):\n"
+        + textwrap.indent(LOOP, "        ")
+        + "\n\ntrainer = Trainer()\nfor _ in range(2):\n    trainer.run()\n",
+    ),
     no("few turns", "few-turns", LOOP.replace("x, y in data", "x, y in [(xs, ys), (xs, ys)]")),
     refuses(
         "a function that stands above the import",
@@ -426,7 +442,7 @@ test_outline_train_step = bench(
                 print(float(loss))
         """),
         contract="rounding",
-        shapes=(),
+        shapes=("crlf", "tabs"),
     ),
     rewrites(
         "a function that is called again and again",
@@ -500,7 +516,7 @@ test_outline_train_step = bench(
             run(model)
         """),
         contract="rounding",
-        shapes=(),
+        shapes=("crlf", "tabs"),
     ),
     rewrites(
         "a method of two objects",
@@ -558,7 +574,7 @@ test_outline_train_step = bench(
             '''
         ),
         contract="rounding",
-        shapes=(),
+        shapes=("crlf", "tabs"),
     ),
     rewrites(
         "added up inside",
@@ -659,7 +675,7 @@ test_outline_train_step = bench(
             print(float(loss))
         """),
         contract="rounding",
-        shapes=(),
+        shapes=("crlf", "tabs"),
     ),
     rewrites(
         "a summary in between",
@@ -731,7 +747,7 @@ test_outline_train_step = bench(
             '''
         ),
         contract="rounding",
-        shapes=(),
+        shapes=("crlf",),
     ),
     rewrites(
         "the number of the step",
@@ -758,7 +774,7 @@ test_outline_train_step = bench(
             print(float(loss))
         """),
         contract="rounding",
-        shapes=(),
+        shapes=("tabs",),
     ),
     rewrites(
         "a metric that is called",
