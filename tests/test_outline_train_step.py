@@ -606,6 +606,69 @@ test_outline_train_step = bench(
         shapes=(),
     ),
     rewrites(
+        "what is made of the batch before the tape",
+        script("""
+        for x, y in data:
+            row = x.numpy()
+            wide = tf.concat([x, x], 1)
+            # as one column
+            x = tf.reshape(x, (-1, 6))
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            print(row, wide.shape)
+        """),
+        script("""
+        @tf.function
+        def train_step(x, y):
+            wide = tf.concat([x, x], 1)
+            # as one column
+            x = tf.reshape(x, (-1, 6))
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return wide
+
+
+        for x, y in data:
+            row = x.numpy()
+            wide = train_step(x, y)
+            print(row, wide.shape)
+        """),
+        contract="rounding",
+        shapes=("crlf",),
+    ),
+    rewrites(
+        "what is made of an array stays before the tape",
+        script("""
+        for i in range(640):
+            y = ys[:16]
+            x = tf.convert_to_tensor(xs[:16], tf.float32)
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        """),
+        script("""
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+
+        for i in range(640):
+            y = ys[:16]
+            x = tf.convert_to_tensor(xs[:16], tf.float32)
+            train_step(y, x)
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
         "a print between the two halves",
         script("""
         for x, y in data:
