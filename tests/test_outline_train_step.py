@@ -669,6 +669,29 @@ test_outline_train_step = bench(
         shapes=(),
     ),
     rewrites(
+        "imported again later",
+        script(LOOP, "import tensorflow as tf\n"),
+        script(
+            """
+            @tf.function
+            def train_step(y, x):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                return loss
+
+
+            for x, y in data:
+                loss = train_step(y, x)
+                print(float(loss))
+            """,
+            "import tensorflow as tf\n",
+        ),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
         "a print between the two halves",
         script("""
         for x, y in data:
