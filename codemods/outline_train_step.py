@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tfrewrite.edits import Edit
 
 
-_FEW_TURNS = 12
+_FEW_TURNS = 50
 _LOOPS = (ast.For, ast.While)
 
 
@@ -67,10 +67,17 @@ class OutlineTrainStep(Rule):
         print(float(loss))
     ```
     The step goes from the tape to the last update by it, with the metrics that are updated right
-    after it. Where something in between must stay in the loop, such as a print, it ends at an
-    update or a gradient before that. The function stands above the outermost loop. It takes what
-    gets another value in the loop, and gives what is read elsewhere, after the loop too; names
-    that only the step uses are no longer variables around it.
+    after it. It takes what gets another value in the loop, and gives what is read elsewhere, after
+    the loop too; names that only the step uses are no longer variables around it.
+
+    - The function stands above the outermost loop. Where the function or method around that may be
+      called again, it stands above that, as a function of the module or a method, so that it is
+      made only once.
+    - Prints, summaries, lists and counts in the middle of the step are done right after it, where
+      they only look at numbers and tensors that stay what they are until then. Where something else
+      must stay in the loop, the step ends at an update or a gradient before it.
+    - A number that is another one in other turns is passed as a tensor, `tf.constant(i)`, where
+      that does as well (`tfrewrite explain TFR203`).
 
     ## Contract
     - `rounding`: the same ops on the same objects in the same order. Compiled, they may be fused.
@@ -81,24 +88,25 @@ class OutlineTrainStep(Rule):
 
     ## Refuses
     The script with the function in it is looked at as TFR201 looks at a function with its only
-    call, so all that it refuses is refused here: Python values that vary (`argument-varies`),
-    models and optimizers that are others in other turns (`two-objects`), what is done in Python
-    (`python-effect`) or needs the value of a tensor (`reads-on-host`), a `try` around the loop
-    (`exception-seen`), results that are no tensors (`returns-python`).
+    call, so all that it refuses is refused here: Python values that vary and that a tensor cannot
+    take the place of (`argument-varies`), models and optimizers that are others in other turns or
+    calls (`two-objects`), what is done in Python (`python-effect`) or needs the value of a tensor
+    (`reads-on-host`), a `try` around the loop (`exception-seen`), results that are no tensors
+    (`returns-python`).
     A step is not lifted out (`not-followed`) where it is left before its end, where a name that is
     read elsewhere gets its value under a condition, where a value may be of the turn before, and
     where a result may have another name as well, since a compiled function gives copies.
     A model that is called twice in a step is left alone (`called-again`), and so is one whose loss
     is linear in what it gives (`races-with-update`), where the order of reads and updates hangs on
     an edge that TensorFlow was seen to lose (TFR201).
-    Where the function around the loop may be called again, or is not called in this file, the
-    step would be traced anew in each call (`traced-again`); a function of the module with the
-    step in it is then the way, and TFR201 compiles it.
+    Where the function around the loop may be called again and stands in another function, or is a
+    static method, there is no place for a function that is made once (`traced-again`).
 
     ## When it does not help
     Where the loop makes few steps: tracing takes as long as some dozens of them, or hundreds of
     small ones. Each shape of the arguments is traced once, so a last batch that is smaller costs
-    one more trace.
+    one more trace. A loop that makes at most fifty steps, as it says itself, is left alone
+    (`few-turns`).
     """
 
     code = "TFR202"
@@ -110,7 +118,6 @@ class OutlineTrainStep(Rule):
         "traced-again": "The function around the loop may be called again, and trace it anew.",
         "few-turns": "The loop makes so few steps that compiling one takes longer.",
     }
-    on_request = True
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         taken: set[str] = set()
@@ -156,6 +163,11 @@ class _Outlined:
 
 def _longest(facts: Facts, step: InlineStep, taken: set[str]) -> _Outlined | Obstacle:
     """The step with as many of its updates as can be traced; why not all, where none can."""
+    longer = facts.inline_steps.longer(step)
+    if longer is not None:
+        found = _found(facts, longer, taken)
+        if not isinstance(found, Obstacle):
+            return found
     first = _found(facts, step, taken)
     shorter = facts.inline_steps.shorter(step)
     while isinstance(first, Obstacle) and shorter is not None:

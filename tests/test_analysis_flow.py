@@ -32,6 +32,17 @@ def test_a_loop_carries_a_value_round_to_its_beginning() -> None:
     assert reaching(text) == [2, 5]
 
 
+def test_a_turn_begins_with_what_the_loop_gives() -> None:
+    text = """
+    a = 1
+    for a in v:
+        print(a)  # here
+        a = 2
+    """
+    assert reaching(text) == [3]
+    assert reaching(text.replace("print(a)  # here", "pass") + "print(a)  # here\n") == [2, 3, 5]
+
+
 def test_an_outer_loop_carries_a_value_round_too() -> None:
     text = """
     a = 1

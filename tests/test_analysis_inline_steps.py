@@ -159,6 +159,29 @@ def test_a_line_that_goes_on_is_not_cut() -> None:
     assert "goes on" in obstacle(loop(step))
 
 
+@pytest.mark.parametrize(
+    ("before", "number"),
+    [
+        ("", None),
+        ("y = tf.square(x)\n", 1),
+        ("y = tf.square(x)\nz = tf.cast(2 * y, tf.float32)\n", 2),
+        ("z = tf.random.normal([2])\ny = tf.square(x)\n", 1),
+        ("y = tf.square(x)\nprint(y)\n", None),
+        ("y = tf.square(unknown)\n", None),
+        ("y = tf.square(model(x))\n", None),
+        ("y = z = tf.square(x)\n", None),
+        ("y = tf.random.normal([2])\n", None),
+        ("y = tf.Variable(1.0)\n", None),
+    ],
+)
+def test_longer_steps_begin_with_ops(before: str, number: int | None) -> None:
+    text = loop(before=before).replace("in data", "in tf.data.Dataset.range(9)")
+    found = facts(HEAD + text)
+    (step,) = found.inline_steps.all()
+    longer = found.inline_steps.longer(step)
+    assert (None if longer is None else len(longer.statements) - len(step.statements)) == number
+
+
 def test_shorter_steps_end_at_earlier_updates() -> None:
     found = facts(HEAD + loop())
     (step,) = found.inline_steps.all()

@@ -737,6 +737,33 @@ CALLERS = (
         """,
     ),
     no(
+        "an array made a tensor of a type",
+        "numpy-argument",
+        with_loss("loss_object(y, model(tf.convert_to_tensor(x, tf.float32)))"),
+        """
+        for i in range(0, 64, 16):
+            loss = step(xs[i:i + 16].astype(np.float64), ys[i:i + 16])
+        """,
+    ),
+    no(
+        "a method of objects with slots",
+        "fails-when-traced",
+        """
+        class Trainer:
+            __slots__ = ()
+
+            def step(self, x, y):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                grads = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(grads, model.trainable_variables))
+
+        trainer = Trainer()
+        for x, y in data:
+            trainer.step(x, y)
+        """,
+    ),
+    no(
         "batches of any length",
         "argument-not-known",
         STEP,

@@ -58,6 +58,22 @@ test_outline_train_step = bench(
                 gradients = tape.gradient(loss, model.trainable_variables)
         """),
     ),
+    no(
+        "an array of another type made a tensor in the step",
+        "numpy-argument",
+        "wide = xs.astype(np.float64)\nfor i in range(640):\n"
+        "    row, y = wide[i : i + 16], ys[i : i + 16]\n"
+        + with_lines(
+            "        loss", "        x = tf.convert_to_tensor(row, tf.float32)\n        loss"
+        ).split("\n", 1)[1],
+    ),
+    no(
+        "objects with slots",
+        "fails-when-traced",
+        "class Trainer:\n    __slots__ = ()\n\n    def run(self):\n"
+        + textwrap.indent(LOOP, "        ")
+        + "\n\ntrainer = Trainer()\nfor _ in range(2):\n    trainer.run()\n",
+    ),
     no("few turns", "few-turns", LOOP.replace("x, y in data", "x, y in [(xs, ys), (xs, ys)]")),
     refuses(
         "a function that stands above the import",
@@ -426,7 +442,7 @@ test_outline_train_step = bench(
                 print(float(loss))
         """),
         contract="rounding",
-        shapes=(),
+        shapes=("crlf", "tabs"),
     ),
     rewrites(
         "a function that is called again and again",
@@ -500,7 +516,7 @@ test_outline_train_step = bench(
             run(model)
         """),
         contract="rounding",
-        shapes=(),
+        shapes=("crlf", "tabs"),
     ),
     rewrites(
         "a method of two objects",
@@ -558,7 +574,7 @@ test_outline_train_step = bench(
             '''
         ),
         contract="rounding",
-        shapes=(),
+        shapes=("crlf", "tabs"),
     ),
     rewrites(
         "added up inside",
@@ -586,6 +602,92 @@ test_outline_train_step = bench(
             print(float(loss))
         print(total)
         """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "what is made of the batch before the tape",
+        script("""
+        for x, y in data:
+            row = x.numpy()
+            wide = tf.concat([x, x], 1)
+            # as one column
+            x = tf.reshape(x, (-1, 6))
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            print(row, wide.shape)
+        """),
+        script("""
+        @tf.function
+        def train_step(x, y):
+            wide = tf.concat([x, x], 1)
+            # as one column
+            x = tf.reshape(x, (-1, 6))
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return wide
+
+
+        for x, y in data:
+            row = x.numpy()
+            wide = train_step(x, y)
+            print(row, wide.shape)
+        """),
+        contract="rounding",
+        shapes=("crlf",),
+    ),
+    rewrites(
+        "what is made of an array stays before the tape",
+        script("""
+        for i in range(640):
+            y = ys[:16]
+            x = tf.convert_to_tensor(xs[:16], tf.float32)
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        """),
+        script("""
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+
+        for i in range(640):
+            y = ys[:16]
+            x = tf.convert_to_tensor(xs[:16], tf.float32)
+            train_step(y, x)
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "imported again later",
+        script(LOOP, "import tensorflow as tf\n"),
+        script(
+            """
+            @tf.function
+            def train_step(y, x):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                return loss
+
+
+            for x, y in data:
+                loss = train_step(y, x)
+                print(float(loss))
+            """,
+            "import tensorflow as tf\n",
+        ),
         contract="rounding",
         shapes=(),
     ),
@@ -659,7 +761,7 @@ test_outline_train_step = bench(
             print(float(loss))
         """),
         contract="rounding",
-        shapes=(),
+        shapes=("crlf", "tabs"),
     ),
     rewrites(
         "a summary in between",
@@ -731,7 +833,7 @@ test_outline_train_step = bench(
             '''
         ),
         contract="rounding",
-        shapes=(),
+        shapes=("crlf",),
     ),
     rewrites(
         "the number of the step",
@@ -758,7 +860,7 @@ test_outline_train_step = bench(
             print(float(loss))
         """),
         contract="rounding",
-        shapes=(),
+        shapes=("tabs",),
     ),
     rewrites(
         "a metric that is called",

@@ -125,11 +125,11 @@ class Flow:
             if not isinstance(owner, ast.stmt):  # a match case
                 return everything
             if isinstance(owner, _LOOPS):
-                found += self._within(owner, name)
-                if block is owner.body and any(
-                    b.node is owner and b.how is How.LOOP for b in found
-                ):
-                    return _unique(found)
+                inside = list(self._within(owner, name))
+                turned = [b for b in inside if b.node is owner and b.how is How.LOOP]
+                if block is owner.body and turned:
+                    return _unique([*found, *turned])  # each turn begins with it
+                found += inside
             elif isinstance(owner, _WITHS):
                 own = [b for b in self._within(owner, name) if b.node is owner]
                 if own:

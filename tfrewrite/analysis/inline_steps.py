@@ -6,8 +6,9 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.abstract_values import Thing
+from tfrewrite.analysis.abstract_values import Library, Number, Tensor, Thing
 from tfrewrite.analysis.deferred import Deferred
+from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.source import Block
@@ -32,6 +33,10 @@ _NEW = (
     ast.ListComp, ast.GeneratorExp, ast.Lambda,
 )  # fmt: skip
 _NO_DATA = frozenset({How.IMPORT, How.FUNCTION, How.CLASS})
+_OF_OPS = (
+    ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.keyword,
+    ast.List, ast.Tuple, ast.expr_context,
+)  # fmt: skip
 _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await)
 
 
@@ -174,6 +179,40 @@ class InlineSteps:
             child = outer
         return False
 
+    def longer(self, step: InlineStep) -> InlineStep | None:
+        """The same with what only computes with tensors right before it; None for nothing."""
+        block, index = self._source.position(step.tape)
+        first = index
+        while first and self._only_computes(block[first - 1]):
+            first -= 1
+        if first == index:
+            return None
+        return replace(step, statements=(*block[first:index], *step.statements))
+
+    def _only_computes(self, statement: ast.stmt) -> bool:
+        """Whether a statement gives a name to what ops make of tensors."""
+        match statement:
+            case ast.Assign(targets=[ast.Name()], value=ast.Call() as value):
+                return all(self._is_op_on_tensors(node) for node in ast.walk(value))
+        return False
+
+    def _is_op_on_tensors(self, node: ast.AST) -> bool:
+        match node:
+            case ast.Call(func=func):
+                effect = effect_of(self._names.tf(func) or "", "2")
+                return (
+                    effect is not None
+                    and effect.stateless
+                    and effect.leaves_no_trace
+                    and effect.returns_tensor
+                    and not effect.calls
+                )
+            case ast.Name():
+                value = self._values.value(node)
+                array = isinstance(value, Tensor) and value.array
+                return isinstance(value, (Tensor, Number, Library)) and not array
+        return isinstance(node, _OF_OPS)
+
     def shorter(self, step: InlineStep) -> InlineStep | None:
         """The same up to the update before its last one; None where there is none."""
         for last in range(len(step.statements) - 2, 0, -1):
@@ -227,11 +266,16 @@ class InlineSteps:
                 return Obstacle("not-followed", message)
         parameters = [name.id for name in given]
         # What it reads at its start, and binds for the next turn, goes through the loop.
+        carried = {
+            name.id
+            for name in given
+            if any(one.node in inside for one in self._flow.reaching(name))
+        }
         results = [
             name.id
             for name in names
             if isinstance(name.ctx, ast.Store)
-            and (name.id in parameters or self._is_seen(name, inside))
+            and (name.id in carried or self._is_seen(name, inside))
         ]
         assigned = SureValues(names, [*parameters, step.owner], step.deferred)
         assigned.go_through(step.statements)
@@ -320,7 +364,7 @@ class InlineSteps:
             if isinstance(node, _LEAVING):
                 line = getattr(node, "lineno", step.tape.lineno)
                 return Obstacle("not-followed", f"line {line} leaves the step before its end")
-        block, index = self._source.position(step.tape)
+        block, index = self._source.position(step.statements[0])
         after = index + len(step.statements)
         end = step.statements[-1].end_lineno
         if after < len(block) and block[after].lineno == end:

@@ -233,6 +233,13 @@ class StepFunctions:
                 for saving in self._classes.calls(name):
                     message = f"line {saving.lineno} may save it with its object"
                     return Obstacle("saved-with-object", message)
+        if isinstance(cls, ast.ClassDef):
+            for owner in self._values.members.family(cls) or ():
+                if "__slots__" in self._scopes.inside(owner).bindings:
+                    message = (
+                        f"`{owner.name}` has slots: a compiled method cannot refer to its objects"
+                    )
+                    return Obstacle("fails-when-traced", message)
         for call in calls:
             words = self._facts.catching.seen(self._source.statement(call))
             if words:

@@ -505,6 +505,10 @@ class TracedCalls:
         self._check_form(call, symbol, effect)
         flat = [part for value in values for part in parts(value)]
         self._check_given(flat, call, arrays=symbol in _CASTING)
+        if symbol == "convert_to_tensor" and len(values) > 1:
+            if any(isinstance(part, Tensor) and part.array for part in flat):
+                message = f"line {line} makes a tensor of a type that an array may not have"
+                raise TraceError("numpy-argument", message)
         if symbol == "constant" and any(isinstance(part, Tensor) for part in flat):
             message = f"`tf.constant` in line {line} is given a tensor, which fails in a trace"
             raise TraceError("fails-when-traced", message)

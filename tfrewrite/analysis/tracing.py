@@ -435,14 +435,8 @@ class Tracer:
                     if key is not None:
                         self.value(key)
                 return Group(None, joined(*(self.value(value) for value in values)), own=True)
-            case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
-                lazy = isinstance(expr, ast.GeneratorExp)
-                found: Value = Bottom()
-                first = self.value(expr.generators[0].iter)
-                for number in range(2):  # what is called in it is called again
-                    self._generators(expr, first, number)
-                    found = join(found, self.value(element))
-                return Group(None, found, own=True, lazy=lazy)
+            case ast.ListComp() | ast.GeneratorExp():
+                return self._comprehension(expr)
             case ast.BinOp(left=left, right=right):
                 return self._binary(expr, self.value(left), self.value(right))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -474,6 +468,14 @@ class Tracer:
                 return Number()
         message = f"`{ast.unparse(expr)}` in line {line} is not followed"
         raise TraceError("not-followed", message)
+
+    def _comprehension(self, expr: ast.ListComp | ast.GeneratorExp) -> Value:
+        first = self.value(expr.generators[0].iter)
+        found: Value = Bottom()
+        for number in range(2):  # what is called in it is called again
+            self._generators(expr, first, number)
+            found = join(found, self.value(expr.elt))
+        return Group(None, found, own=True, lazy=isinstance(expr, ast.GeneratorExp))
 
     def _each(self, expr: ast.expr) -> Value:
         found = self.value(expr)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.scopes import How
+
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
@@ -42,6 +44,10 @@ def named_before(facts: Facts, place: ast.stmt, name: str) -> bool:
     home = facts.source.function(place)
     if home is not None and home is not owner.node:
         return True  # it is defined when that function is called
-    return all(
-        getattr(binding.node, "lineno", 0) < place.lineno for binding in owner.bindings[first]
+    bindings = owner.bindings[first]
+    above = [one for one in bindings if getattr(one.node, "lineno", 0) < place.lineno]
+    # It may be imported again later, as notebooks do.
+    return len(above) == len(bindings) or (
+        all(one.how is How.IMPORT for one in bindings)
+        and any(facts.source.parent(one.node) is owner.node for one in above)
     )
