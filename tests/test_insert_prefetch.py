@@ -1152,6 +1152,43 @@ test_rewritten = bench(
         contract="exact",
     ),
     rewrites(
+        "one prefetch for loops in functions, where the pipeline ends",
+        """
+        import tensorflow as tf
+        db = tf.data.TFRecordDataset('f')
+        db = db.batch(8)
+        it = iter(db)
+        print(next(it))
+
+        def main():
+            for x in db:
+                print(x)
+            for x in db:
+                print(x)
+
+        if __name__ == '__main__':
+            main()
+        """,
+        """
+        import tensorflow as tf
+        db = tf.data.TFRecordDataset('f')
+        db = db.batch(8).prefetch(tf.data.experimental.AUTOTUNE)
+        it = iter(db)
+        print(next(it))
+
+        def main():
+            for x in db:
+                print(x)
+            for x in db:
+                print(x)
+
+        if __name__ == '__main__':
+            main()
+        """,
+        contract="exact",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
         "a chain with a comment at its end",
         """
         import tensorflow as tf
