@@ -785,6 +785,16 @@ CHANGE = "def change(*args):\n    data[:] = 1"
 test_changed_sources = bench(
     InsertPrefetch,
     changes("by a lambda", "for x in ds:\n    go()", before="go = lambda: data.fill(1)"),
+    changes(
+        "by a sum that may have become the array",
+        "for x in ds:\n    total += 1\n    total = data",
+        before="total = 0",
+    ),
+    changes(
+        "by a sum that begins with the array",
+        "total = data\nfor x in ds:\n    total += 1",
+        before="total = 0",
+    ),
     changes("by another name", "for x in ds:\n    go()", before=f"{CHANGE}\ngo = change"),
     changes(
         "by a partial",
@@ -928,6 +938,12 @@ test_rewritten = bench(
         "    return tf.data.TextLineDataset('f').map(lambda x: tf.reshape(x, [size])).batch(8)",
         train="for x in make(3):\n    print(x)",
         at=".batch(8)",
+    ),
+    puts(
+        "a sum that begins with a number, in a name that had something else",
+        "data = np.zeros(9)\nds = tf.data.Dataset.from_tensor_slices(data).batch(2)",
+        train="total = data\nprint(total)\ntotal = 0\nfor x in ds:\n    total += x",
+        at=".batch(2)",
     ),
     puts(
         "a generator over arrays that nothing changes",

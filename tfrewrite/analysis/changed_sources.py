@@ -225,7 +225,7 @@ class ChangedSources:
         """Whether a variable starts as a number: `total, correct = 0, 0.`"""
         if self._owned.number(name):
             return True
-        bindings = [b for b in self._scopes.bindings(name) if b.how is not How.AUGMENT]
+        bindings = [b for b in self._flow.reaching(name) if b.how is not How.AUGMENT]
         return bool(bindings) and all(_unpacks_number(binding) for binding in bindings)
 
     def _names_like(self, call: ast.Call, parts: list[Stage]) -> bool:
