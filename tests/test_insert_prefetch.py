@@ -1277,6 +1277,22 @@ test_rewritten = bench(
         shapes=("crlf", "tabs"),
     ),
     rewrites(
+        "tfds.load of several by name, and what is said of them",
+        *(
+            f"""
+        import tensorflow as tf
+        import tensorflow_datasets as tfds
+        data, info = tfds.load('mnist', with_info=True, as_supervised=True)
+        train, test = data['train'], data['test']
+        ds = train.map(lambda x, y: (tf.sqrt(x), y)).batch(info.features.size){end}
+        for x, y in ds:
+            print(x)
+        """
+            for end in ("", f".prefetch({A})")
+        ),
+        contract="exact",
+    ),
+    rewrites(
         "tfds.load with a map",
         """
         import tensorflow as tf

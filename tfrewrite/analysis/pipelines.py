@@ -150,14 +150,26 @@ class Pipelines:
             case ast.Tuple(elts=elements) | ast.List(elts=elements) if index is not None:
                 return self.value(elements[index]) if index < len(elements) else None
             case ast.Name():
-                values = [b.value for b in self._late.reaching(expr) if b.how is How.ASSIGN]
-                return self._join(expr, [self._element(v, index) for v in values if v is not None])
+                found = [(b, b.value) for b in self._late.reaching(expr) if b.value is not None]
+                assigned = [self._element(v, index) for b, v in found if b.how is How.ASSIGN]
+                splits = [self._splits(v) for b, v in found if b.how is How.UNPACK]
+                return self._join(expr, [*assigned, *splits])
             case ast.Call():
-                if source_name(self._names, expr) == "tensorflow_datasets.load":
-                    return Stage(expr, "tensorflow_datasets.load", expr)
+                splits = self._splits(expr)
+                if splits is not None:
+                    return splits
                 function = self._own.function(expr)
                 returned = self._own.returned(function) if function is not None else []
                 return self._join(expr, [self._element(value, index) for value in returned])
+        return None
+
+    def _splits(self, expr: ast.expr) -> Value:
+        """The datasets that are loaded together by name; `info` comes beside them, or not."""
+        if (
+            isinstance(expr, ast.Call)
+            and source_name(self._names, expr) == "tensorflow_datasets.load"
+        ):
+            return Stage(expr, "tensorflow_datasets.load", expr)
         return None
 
     def _stored(self, owner: ast.Name, attribute: str) -> list[tuple[ast.expr, int | None]]:
