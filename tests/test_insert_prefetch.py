@@ -795,6 +795,28 @@ test_changed_sources = bench(
         "total = data\nfor x in ds:\n    total += 1",
         before="total = 0",
     ),
+    changes(
+        "by a sum that begins with what somebody gives",
+        "for x in ds:\n    total = give(x)\n    total += 1",
+    ),
+    changes(
+        "by a sum that begins with what a backend gives",
+        "for x in ds:\n    total = tf.keras.backend.get_value(data)\n    total += 1",
+    ),
+    changes(
+        "by a sum that begins with what a function of the file returns to TensorFlow",
+        "for x in ds:\n    total = tf.nest.map_structure(lambda v: data, x)\n    total += 1",
+    ),
+    changes(
+        "by a sum that begins with what is no loss any more",
+        "for x in ds:\n    total = mse(x, x)\n    total += 1",
+        before="mse = tf.keras.losses.MeanSquaredError()\nmse = lambda a, b: data",
+    ),
+    changes(
+        "by a sum that begins with a row of a loss of arrays",
+        "for x in ds:\n    total = rows % 3\n    total += 1",
+        before="rows = data",
+    ),
     changes("by another name", "for x in ds:\n    go()", before=f"{CHANGE}\ngo = change"),
     changes(
         "by a partial",
@@ -943,6 +965,15 @@ test_rewritten = bench(
         "a sum that begins with a number, in a name that had something else",
         "data = np.zeros(9)\nds = tf.data.Dataset.from_tensor_slices(data).batch(2)",
         train="total = data\nprint(total)\ntotal = 0\nfor x in ds:\n    total += x",
+        at=".batch(2)",
+    ),
+    puts(
+        "sums that begin with a tensor, a loss and a text",
+        "data = np.zeros(9)\nds = tf.data.Dataset.from_tensor_slices(data).batch(2)",
+        before="mse = tf.keras.losses.MeanSquaredError()",
+        train="for x in ds:\n    noise = tf.random.uniform([2])\n    noise += 1.\n"
+        "    loss = mse(x, noise)\n    loss += sum(more)\n    said = 'loss %s' % loss\n"
+        "    said += f'{noise}'",
         at=".batch(2)",
     ),
     puts(
