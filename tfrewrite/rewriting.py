@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from tfrewrite.rule import Rule
 
 Key = tuple[str, Span, str]
+
+
+_LINES = re.compile(r"\blines? \d+(?:(?:, | and )\d+\b)*")
+_NUMBER = re.compile(r"\d+")
 
 
 class RewritingError(Exception):
@@ -205,16 +210,17 @@ class Rewriting:
     def _finding(self, rule: type[Rule], site: Rewrite | Report) -> Finding:
         span = self._lines.original(site.span)
         if isinstance(site, Report):
-            return Finding(rule.code, rule.name, span, site.message, Kind.REPORT)
+            message = self._as_at_first(site.message)
+            return Finding(rule.code, rule.name, span, message, Kind.REPORT)
         return Finding(
             rule.code,
             rule.name,
             span,
-            site.message,
+            self._as_at_first(site.message),
             Kind.REWRITE,
             site.contract,
-            site.because,
-            site.changes,
+            self._as_at_first(site.because),
+            self._as_at_first(site.changes),
             applicable=site.contract in self._policy.allowed,
         )
 
@@ -222,11 +228,20 @@ class Rewriting:
         rule, site = found.rule, found.site
         span = self._lines.original(site.span)
         if isinstance(site, Refusal):
-            return Refused(rule.code, rule.name, span, site.reason, site.message)
+            message = self._as_at_first(site.message)
+            return Refused(rule.code, rule.name, span, site.reason, message)
         problem = self._impossible.get(self._key(rule, site))
         if problem is None:
             return None
-        return Refused(rule.code, rule.name, span, "cannot-edit", f"{site.message}: {problem}")
+        message = f"{self._as_at_first(site.message)}: {problem}"
+        return Refused(rule.code, rule.name, span, "cannot-edit", message)
+
+    def _as_at_first(self, message: str) -> str:
+        """A message whose lines are those of the file, and not of the text as it is by now."""
+        return _LINES.sub(
+            lambda lines: _NUMBER.sub(lambda line: str(self._lines.origin(int(line[0]))), lines[0]),
+            message,
+        )
 
     def _notices(self) -> Iterator[Notice]:
         rules = self._policy.rules

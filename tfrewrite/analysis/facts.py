@@ -42,6 +42,7 @@ from tfrewrite.analysis.inline_steps import InlineSteps
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.keras_calls import KerasCalls
 from tfrewrite.analysis.keras_models import KerasModels
+from tfrewrite.analysis.late_reads import LateReads
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
@@ -196,6 +197,11 @@ class Facts:
     def own_calls(self) -> OwnCalls:
         """The functions of the file and their callers."""
         return OwnCalls(self)
+
+    @cached_property
+    def late_reads(self) -> LateReads:
+        """What functions find in the module's variables, called as late as they are."""
+        return LateReads(self)
 
     @cached_property
     def pipelines(self) -> Pipelines:
