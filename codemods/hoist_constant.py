@@ -61,7 +61,8 @@ class HoistConstant(Rule):
     its assignment.
 
     ## Contract
-    `exact`: a tensor cannot be changed, so that one is as good as many that hold the same.
+    `exact`: a tensor cannot be changed, so that one is as good as many that hold the same. It takes
+    its memory until the function around the loop ends.
 
     ## Refuses
     What it is made of must stay as it is: a name that the loop leaves alone is not enough, since an

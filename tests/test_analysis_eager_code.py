@@ -75,6 +75,47 @@ def test_who_is_called_from_elsewhere_may_be_traced() -> None:
     assert found.eager_code.unsure(marked(found, "inner")) is None
 
 
+def test_keras_may_call_methods_of_layers() -> None:
+    found = facts("""
+        import tensorflow as tf
+
+        class Layer(tf.keras.layers.Layer):
+            def call(self, x):
+                return x + 1.0  # keras
+
+        class Plain:
+            def call(self, x):
+                return x + 1.0  # plain
+
+        plain = Plain()
+        print(Layer().call(tf.zeros([2])), plain.call(tf.zeros([2])).numpy())
+    """)
+    unsure = found.eager_code.unsure(marked(found, "keras"))
+    assert unsure is not None and unsure.reason == "callers-not-seen"
+
+
+def test_a_generator_may_be_left_on_another_device() -> None:
+    found = facts("""
+        import tensorflow as tf
+
+        def placed():
+            with tf.device("/cpu:0"):
+                yield 1
+
+        def plain():
+            with open("file") as lines:
+                yield from lines
+
+        for n in placed():
+            print(n)  # placed
+        for n in plain():
+            print(n)  # plain
+    """)
+    placed, plain = (found.flow.loop(marked(found, mark)) for mark in ("placed", "plain"))
+    assert placed is not None and found.eager_code.sets_up(placed) is not None
+    assert plain is not None and found.eager_code.sets_up(plain) is None
+
+
 def test_loops_that_set_devices_up_are_seen() -> None:
     found = facts("""
         import tensorflow as tf

@@ -29,6 +29,7 @@ class EagerCode:
         self._source = facts.source
         self._names = facts.names
         self._own = facts.own_calls
+        self._classes = facts.classes
         self._steps = facts.step_functions
         self._inline = facts.inline_steps
         self._compiled = facts.compiled_functions
@@ -61,11 +62,27 @@ class EagerCode:
     def sets_up(self, loop: ast.AST) -> ast.Call | None:
         """A call in the turns of a loop that changes how ops are run or where."""
         for node in self._afterwards.within(loop):
-            if isinstance(node, ast.Call):
+            if isinstance(node, (ast.Yield, ast.YieldFrom)):
+                manager = self._manager_around(node)
+                if manager is not None:
+                    return manager
+            elif isinstance(node, ast.Call):
                 symbol = self._names.tf(node.func) or ""
                 setting = ".set_" in symbol and symbol != "random.set_seed"
                 if symbol.startswith(_SETTING) or setting or "enable_" in symbol:
                     return node
+        return None
+
+    def _manager_around(self, node: ast.AST) -> ast.Call | None:
+        """A manager of TensorFlow's under which a generator is left, which then goes on to hold."""
+        function = self._source.function(node)
+        for outer in self._source.ancestors(node):
+            if outer is function:
+                break
+            for item in outer.items if isinstance(outer, ast.With) else ():
+                made = item.context_expr
+                if isinstance(made, ast.Call) and self._names.tf(made.func) is not None:
+                    return made
         return None
 
     @cached_property
@@ -93,11 +110,19 @@ class EagerCode:
             return None
         seen.add(function)
         calls = self._own.calls(function) if isinstance(function, ast.FunctionDef) else None
-        if not calls:
+        if not calls or self._is_for_library(function):
             name = getattr(function, "name", "a lambda")
             message = f"`{name}` may be called in a trace: not all callers of it are in this file"
             return Obstacle("callers-not-seen", message)
         return next(filter(None, (self._unsure(call, seen) for call in calls)), None)
+
+    def _is_for_library(self, function: ast.AST) -> bool:
+        """Whether it is a method that a base class of a library may call, as Keras calls `call`."""
+        cls = self._source.parent(function)
+        return isinstance(cls, ast.ClassDef) and any(
+            self._classes.defined(base) is None and self._names.dotted(base) != "builtins.object"
+            for base in cls.bases
+        )
 
     def _reads_on_the_host(self, function: ast.AST) -> bool:
         """Whether a function reads a tensor for Python, which fails in a trace."""

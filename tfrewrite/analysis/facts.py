@@ -39,6 +39,7 @@ from tfrewrite.analysis.graph_readers import GraphReaders
 from tfrewrite.analysis.handlers import Handlers
 from tfrewrite.analysis.held_values import HeldValues
 from tfrewrite.analysis.hoisting import Hoisting
+from tfrewrite.analysis.host_reads import HostReads
 from tfrewrite.analysis.inline_steps import InlineSteps
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.keras_calls import KerasCalls
@@ -63,6 +64,7 @@ from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
 from tfrewrite.analysis.row_order import RowOrder
 from tfrewrite.analysis.savers import Savers
+from tfrewrite.analysis.scalar_tensors import ScalarTensors
 from tfrewrite.analysis.scopes import Scopes
 from tfrewrite.analysis.seeds import Seeds
 from tfrewrite.analysis.sessions import Sessions
@@ -464,3 +466,13 @@ class Facts:
     def steady_constants(self) -> SteadyConstants:
         """The tensors that loops make of the same values in each turn."""
         return SteadyConstants(self)
+
+    @cached_property
+    def scalar_tensors(self) -> ScalarTensors:
+        """Which values are tensors of one number."""
+        return ScalarTensors(self)
+
+    @cached_property
+    def host_reads(self) -> HostReads:
+        """What loops read for Python in each turn."""
+        return HostReads(self)
