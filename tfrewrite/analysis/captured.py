@@ -413,7 +413,7 @@ class Captured:
                 call = self._source.parent(parent)
                 if isinstance(call, ast.Call) and call.func is parent:
                     return attribute in _GIVING_NEW and not call.keywords
-                return attribute in _ABOUT_IT
+                return attribute in _ABOUT_IT and isinstance(parent.ctx, ast.Load)
         return self._is_looked_at(parent, loops=loops)
 
     def _is_looked_at(self, parent: ast.AST | None, *, loops: bool) -> bool:
