@@ -177,8 +177,8 @@ def _title(facts: Facts, call: ast.Call) -> str:
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             return f"initial_{name}"
+    symbol = (facts.names.tf(call.func) or "").rpartition(".")[2]
     first = call.args[0] if call.args else None
-    if isinstance(first, ast.Name):
+    if isinstance(first, ast.Name) and symbol in ("constant", "convert_to_tensor", "cast"):
         return f"{first.id}_tensor"
-    symbol = (facts.names.tf(call.func) or "").removeprefix("convert_to_")
-    return f"{symbol}_tensor" if symbol != "tensor" else "constant_tensor"
+    return "constant_tensor" if symbol == "convert_to_tensor" else f"{symbol}_tensor"

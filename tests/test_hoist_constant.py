@@ -201,6 +201,17 @@ test_hoist_constant = bench(
         reason="operand-unknown",
     ),
     refuses(
+        "the array gets another shape",
+        HEAD
+        + """
+            weights = np.zeros((2, 2))
+            for n in range(10):
+                print(tf.constant(weights).numpy())
+                weights.shape = (4,)
+        """,
+        reason="operand-unknown",
+    ),
+    refuses(
         "a list that grows",
         HEAD
         + """
