@@ -108,9 +108,10 @@ class HoistConstant(Rule):
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         taken: set[str] = set()
-        if not facts.eager_code.is_tf2:
+        calls = list(facts.steady_constants.all())
+        if not calls or not facts.eager_code.is_tf2:
             return
-        for call in facts.steady_constants.all():
+        for call in calls:
             fate = facts.tensor_uses.fate(call)
             if facts.eager_code.traced(call) or any(map(facts.eager_code.in_step, fate.uses)):
                 continue
