@@ -29,6 +29,7 @@ def surely_made(expression: str) -> bool:
     [
         "tf.constant(0.5)",
         "tf.constant('text')",
+        "tf.constant(1e40, tf.float64)",
         "tf.constant([[1, 2], [3, -4]])",
         "tf.constant([1, 2], dtype=tf.float32)",
         "tf.constant(0.0, shape=[N, 2])",
@@ -62,6 +63,8 @@ def test_what_cannot_fail(expression: str) -> None:
         "tf.constant([1, 2.5])",
         "tf.constant(2**40)",
         "tf.constant(3000000000)",
+        "tf.constant(1e40)",
+        "tf.constant(1e400)",
         "tf.constant(0.5, dtype=tf.int32)",
         "tf.constant(300, dtype=tf.uint8)",
         "tf.constant('1', dtype=tf.float32)",

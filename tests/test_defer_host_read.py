@@ -266,6 +266,21 @@ test_defer_host_read = bench(
         reason="tensor-unknown",
     ),
     refuses(
+        "a cast gives back a variable that has the type",
+        HEAD
+        + """
+            rate = tf.Variable(0.1)
+            for step, x in enumerate(data):
+                value = tf.cast(rate, tf.float32).numpy()
+                same = tf.cast(rate, tf.float32)
+                other = same.numpy()
+                rate.assign(rate * 0.9)
+                if step % 10 == 0:
+                    print(value, other)
+        """,
+        reason="tensor-unknown",
+    ),
+    refuses(
         "what an own function gives may be a variable",
         HEAD
         + """

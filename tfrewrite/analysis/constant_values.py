@@ -28,6 +28,7 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 }  # fmt: skip
 _MOST = 2**20
 _INT32 = range(-(2**31), 2**31)
+_LARGEST = 3e38  # of float32
 _SMALL = range(128)  # it fits every type of number
 _FLOATS = frozenset({"float16", "float32", "float64", "bfloat16"})
 _INTS = frozenset({"int32", "int64"})
@@ -216,13 +217,15 @@ def _fits(value: object, kind: str) -> bool:
         return not kind and bool(sorts)
     if not sorts <= {int, float}:
         return False
-    floats = float in sorts
     whole = [leaf for leaf in leaves if isinstance(leaf, int)]
+    parts = [leaf for leaf in leaves if isinstance(leaf, float)]
+    if kind != "float64" and any(not abs(leaf) < _LARGEST for leaf in parts):
+        return False
     if not kind:
         # Numbers of both sorts go by the first one.
         return len(sorts) < 2 and all(leaf in _INT32 for leaf in whole)
     if kind in _FLOATS:
-        return all(leaf in _INT32 for leaf in whole) and kind != "float16"
-    if floats:
+        return all(leaf in _INT32 for leaf in whole) and kind in ("float32", "float64")
+    if parts:
         return False
     return all(leaf in (_INT32 if kind in _INTS else _SMALL) for leaf in whole)

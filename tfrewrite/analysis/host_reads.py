@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.abstract_values import Tensor
+from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.turns import in_most_turns, turns
@@ -72,6 +73,7 @@ class HostReads:
         self._values = facts.eager_values
         self._scalars = facts.scalar_tensors
         self._steps = facts.step_functions
+        self._compiled = facts.compiled_functions
 
     def all(self) -> Iterator[Read]:
         """Every read that makes up a statement's value in each turn of a loop."""
@@ -134,8 +136,7 @@ class HostReads:
             return None
         func = read.expr.func
         whole = arrays and isinstance(func, ast.Attribute) and func.attr == "numpy"
-        found = self._values.value(read.tensor)
-        if whole and isinstance(found, Tensor) and not found.nest and not found.array:
+        if whole and self._is_computed(read.tensor):
             return None
         text = self._source.in_one_line(read.tensor)
         message = f"it is not known that `{text}` is a tensor, which stays what it is"
@@ -148,6 +149,40 @@ class HostReads:
         home = self._scopes.of(name)
         public = home is self._scopes.module and "__all__" in home.bindings
         return public or home.owner(name.id) is not home
+
+    def _is_computed(self, expr: ast.expr) -> bool:
+        """Whether a value is surely what an op gave.
+
+        It may be a variable where it is handed through: `tf.cast` gives back a variable that has
+        the type already.
+        """
+        if isinstance(expr, ast.Name):
+            bindings = self._flow.reaching(expr)
+            return bool(bindings) and all(self._binds_computed(one) for one in bindings)
+        found = self._values.value(expr)
+        if not isinstance(found, Tensor) or found.nest or found.array:
+            return False
+        if isinstance(expr, (ast.BinOp, ast.UnaryOp)):
+            return True
+        if not isinstance(expr, ast.Call):
+            return False
+        symbol = self._names.tf(expr.func)
+        effect = effect_of(symbol, "2") if symbol is not None else None
+        if effect is not None:
+            return effect.op is not None and effect.pure
+        return self._runs_compiled(expr)
+
+    def _binds_computed(self, binding: Binding) -> bool:
+        value = binding.value
+        if binding.how is How.UNPACK:
+            # What a trace gives back are tensors, whatever it is in the function.
+            tensors = isinstance(value, ast.Call) and self._runs_compiled(value)
+            return tensors and isinstance(self._values.bound(binding), Tensor)
+        plain = binding.how is How.ASSIGN and value is not None and not isinstance(value, ast.Name)
+        return plain and value is not None and self._is_computed(value)
+
+    def _runs_compiled(self, call: ast.Call) -> bool:
+        return self._compiled.runs(call) is not None and not self._compiled.eager
 
     # Looked at in an `if`
 
