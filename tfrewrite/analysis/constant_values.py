@@ -1,7 +1,4 @@
-"""Values that the text gives outright, and whether a tensor can surely be made of them.
-
-What TensorFlow does with them was tried on 2.4, 2.10, 2.15 and 2.21.
-"""
+"""Values that the text gives outright, and whether a tensor can surely be made of them."""
 
 from __future__ import annotations
 
