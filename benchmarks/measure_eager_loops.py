@@ -72,7 +72,7 @@ def compiled_step(units: int, layers: int, batch: int) -> Callable[[], tf.Tensor
     inputs, targets = tf.random.normal((batch, 32)), tf.random.normal((batch, 1))
 
     @tf.function
-    def step(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+    def step(x, y):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.square(y - model(x)))
         gradients = tape.gradient(loss, model.trainable_variables)
