@@ -31,7 +31,10 @@ _READING = frozenset(
     ]
 )
 # They may give the very tensor that they are given.
-_HANDING_ON = frozenset("convert_to_tensor identity cast stop_gradient ensure_shape".split())
+_HANDING_ON = frozenset(
+    "convert_to_tensor identity cast saturate_cast stop_gradient ensure_shape math.real math.conj"
+    " nn.dropout keras.backend.cast keras.backend.stop_gradient".split()
+)
 _UNFIT = ("raw_ops.", "experimental.", "compat.")
 _CALLED = frozenset({"model", "layer", "loss", "metric"})
 _METHODS = {
