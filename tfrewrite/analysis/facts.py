@@ -22,6 +22,7 @@ from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.data_values import DataValues
 from tfrewrite.analysis.default_graphs import DefaultGraphs
 from tfrewrite.analysis.dynamics import Dynamics
+from tfrewrite.analysis.eager_code import EagerCode
 from tfrewrite.analysis.eager_runs import EagerRuns
 from tfrewrite.analysis.eager_values import EagerValues
 from tfrewrite.analysis.element_code import ElementCode
@@ -38,6 +39,7 @@ from tfrewrite.analysis.graph_readers import GraphReaders
 from tfrewrite.analysis.handlers import Handlers
 from tfrewrite.analysis.held_values import HeldValues
 from tfrewrite.analysis.hoisting import Hoisting
+from tfrewrite.analysis.host_reads import HostReads
 from tfrewrite.analysis.inline_steps import InlineSteps
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.keras_calls import KerasCalls
@@ -63,14 +65,17 @@ from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
 from tfrewrite.analysis.row_order import RowOrder
 from tfrewrite.analysis.savers import Savers
+from tfrewrite.analysis.scalar_tensors import ScalarTensors
 from tfrewrite.analysis.scopes import Scopes
 from tfrewrite.analysis.seeds import Seeds
 from tfrewrite.analysis.sessions import Sessions
 from tfrewrite.analysis.settings import Settings
 from tfrewrite.analysis.settled import Settled
 from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.steady_constants import SteadyConstants
 from tfrewrite.analysis.steady_traces import SteadyTraces
 from tfrewrite.analysis.step_functions import StepFunctions
+from tfrewrite.analysis.tensor_uses import TensorUses
 from tfrewrite.analysis.trace_effects import TraceEffects
 from tfrewrite.analysis.traced_code import TracedCode
 from tfrewrite.analysis.tracing import Tracing
@@ -452,3 +457,28 @@ class Facts:
     def unrolled_loops(self) -> UnrolledLoops:
         """Which loops a trace unrolls."""
         return UnrolledLoops(self)
+
+    @cached_property
+    def eager_code(self) -> EagerCode:
+        """What surely runs op by op."""
+        return EagerCode(self)
+
+    @cached_property
+    def tensor_uses(self) -> TensorUses:
+        """Whether anybody could tell which object a tensor is."""
+        return TensorUses(self)
+
+    @cached_property
+    def steady_constants(self) -> SteadyConstants:
+        """The tensors that loops make of the same values in each turn."""
+        return SteadyConstants(self)
+
+    @cached_property
+    def scalar_tensors(self) -> ScalarTensors:
+        """Which values are tensors of one number."""
+        return ScalarTensors(self)
+
+    @cached_property
+    def host_reads(self) -> HostReads:
+        """What loops read for Python in each turn."""
+        return HostReads(self)
