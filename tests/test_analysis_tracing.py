@@ -370,3 +370,33 @@ def test_objects_may_change_before_the_first_call_only(
     trace = Trace(things=[Thing("model", "keras.Sequential")])
     assert (changed_later(found, trace, step.calls) is not None) is changed
     assert changed_later(found, Trace(), step.calls) is None
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("x[:2]", ""),
+        ("x[: tf.shape(x)[0]]", ""),
+        ("x[: tf.argmax(x[0])]", "the part that line 9 takes"),
+        ("x[tf.argmax(x[0]) :]", "the part that line 9 takes"),
+        ("x[x > 0.0]", "the part that line 9 takes"),
+        ("tf.where(x > 0.0)", "what `tf.where` gives in line 9"),
+    ],
+)
+def test_what_has_a_shape_that_only_values_tell(part: str, words: str) -> None:
+    found = replayed(f"def step(x):\n    y = {part}\n    return x\n", x=Tensor())
+    assert isinstance(found, Trace)
+    assert found.shapeless == words
+
+
+def test_what_a_trace_calls_of_tensorflow_is_noted() -> None:
+    text = """\
+generator = tf.random.Generator.from_seed(3)
+def step(x):
+    y = tf.reduce_mean(x)
+    return y + generator.normal([3])
+"""
+    found = replayed(text, x=Tensor())
+    assert isinstance(found, Trace)
+    assert found.symbols == [("reduce_mean", 10)]
+    assert found.generators
