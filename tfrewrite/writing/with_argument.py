@@ -1,0 +1,78 @@
+"""Writes a call with one more keyword argument."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tfrewrite.edits import ReplaceExpression
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
+
+
+def with_argument(facts: Facts, call: ast.Call, text: str) -> ReplaceExpression:
+    """The edit that adds `name=value` behind the other arguments of a call, as these are laid out.
+
+    Arguments on lines of their own get one more line.
+    """
+    source = facts.source
+    whole = source.segment(call)
+    offset = source.offsets(call)[0]
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if not given:
+        start = source.offsets(call.func)[1] - offset
+        opening = whole.index("(", start) + 1
+        return ReplaceExpression(source.span(call), whole[:opening] + text + whole[opening:])
+    last = max(given, key=source.span)
+    end = _behind(whole, source.offsets(last)[1] - offset)
+    rest = whole[end:]
+    first_line = source.span(call).line
+    own_line = last.lineno > first_line and "\n" in rest
+    if not own_line:
+        return ReplaceExpression(source.span(call), f"{whole[:end]}, {text}{_closing(rest)}")
+    comma = rest.lstrip().startswith(",")
+    indent = _indent(facts, call, last)
+    place = rest.index(",") + 1 if comma else 0
+    line_end = rest.index("\n", place)
+    head = whole[:end] + ("" if comma else ",") + rest[:line_end]
+    newline = "\n"
+    tail = "," if comma else ""
+    return ReplaceExpression(
+        source.span(call), f"{head}{newline}{indent}{text}{tail}{rest[line_end:]}"
+    )
+
+
+def _behind(whole: str, end: int) -> int:
+    """Past the parentheses that an argument stands in; the last one closes the call."""
+    depth = 0
+    place = end
+    behind = end
+    while place < len(whole) - 1:
+        char = whole[place]
+        if char == ")":
+            depth += 1
+            behind = place + 1
+        elif char == "#":
+            place = whole.find("\n", place)
+            if place < 0:
+                break
+        elif not char.isspace():
+            break
+        place += 1
+    return behind if depth else end
+
+
+def _closing(rest: str) -> str:
+    """What follows the last argument, without a comma that would be doubled."""
+    stripped = rest.lstrip()
+    return stripped.removeprefix(",").lstrip(" ") if stripped.startswith(",") else rest
+
+
+def _indent(facts: Facts, call: ast.Call, last: ast.expr) -> str:
+    """How far the line of the last argument is indented."""
+    line = facts.source.line(last.lineno)
+    for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
+        if argument.lineno > call.lineno:
+            line = facts.source.line(argument.lineno)
+    return line[: len(line) - len(line.lstrip())]
