@@ -19,28 +19,27 @@ def with_argument(facts: Facts, call: ast.Call, text: str) -> ReplaceExpression:
     source = facts.source
     whole = source.segment(call)
     offset = source.offsets(call)[0]
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
     if not given:
         start = source.offsets(call.func)[1] - offset
         opening = whole.index("(", start) + 1
         return ReplaceExpression(source.span(call), whole[:opening] + text + whole[opening:])
-    last = max(given, key=source.span)
-    end = _behind(whole, source.offsets(last)[1] - offset)
+    last = max(given, key=lambda one: (one.lineno, one.col_offset))
+    value = last.value if isinstance(last, ast.keyword) else last
+    end = _behind(whole, source.offsets(value)[1] - offset)
     rest = whole[end:]
-    first_line = source.span(call).line
-    own_line = last.lineno > first_line and "\n" in rest
-    if not own_line:
+    line = source.line(last.lineno)
+    indent = line[: len(line) - len(line.lstrip())]
+    begins = len(line.encode()[: last.col_offset].decode()) == len(indent)
+    if not begins or last.lineno == call.lineno or "\n" not in rest:
         return ReplaceExpression(source.span(call), f"{whole[:end]}, {text}{_closing(rest)}")
     comma = rest.lstrip().startswith(",")
-    indent = _indent(facts, call, last)
     place = rest.index(",") + 1 if comma else 0
     line_end = rest.index("\n", place)
     head = whole[:end] + ("" if comma else ",") + rest[:line_end]
-    newline = "\n"
     tail = "," if comma else ""
-    return ReplaceExpression(
-        source.span(call), f"{head}{newline}{indent}{text}{tail}{rest[line_end:]}"
-    )
+    new = "".join([head, "\n", indent, text, tail, rest[line_end:]])
+    return ReplaceExpression(source.span(call), new)
 
 
 def _behind(whole: str, end: int) -> int:
@@ -66,13 +65,7 @@ def _behind(whole: str, end: int) -> int:
 def _closing(rest: str) -> str:
     """What follows the last argument, without a comma that would be doubled."""
     stripped = rest.lstrip()
-    return stripped.removeprefix(",").lstrip(" ") if stripped.startswith(",") else rest
-
-
-def _indent(facts: Facts, call: ast.Call, last: ast.expr) -> str:
-    """How far the line of the last argument is indented."""
-    line = facts.source.line(last.lineno)
-    for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
-        if argument.lineno > call.lineno:
-            line = facts.source.line(argument.lineno)
-    return line[: len(line) - len(line.lstrip())]
+    if not stripped.startswith(","):
+        return rest
+    behind = stripped[1:]
+    return behind.lstrip(" ") if behind.lstrip(" ").startswith(")") else behind
