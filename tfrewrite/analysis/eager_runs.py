@@ -309,7 +309,7 @@ class EagerRuns:
                 return all(self._is_kerass(value, depth + 1) for value in values)
             case ast.Call():
                 symbol = self._names.tf(expr.func) or ""
-                own = symbol.startswith("keras.") and not symbol.endswith("Wrapper")
+                own = _is_class_of_keras(symbol) and not symbol.endswith("Wrapper")
                 given = [*expr.args, *(keyword.value for keyword in expr.keywords)]
                 return own and all(
                     self._is_kerass(one, depth + 1) or self._captured.data(one) for one in given
@@ -368,6 +368,13 @@ class EagerRuns:
     def _loops(self, node: ast.AST) -> list[ast.AST]:
         loops = (ast.For, ast.AsyncFor, ast.While)
         return [outer for outer in self._source.ancestors(node) if isinstance(outer, loops)]
+
+
+def _is_class_of_keras(symbol: str) -> bool:
+    """Whether Keras makes what a symbol is called for; `tf.losses` has its classes, too."""
+    if symbol.startswith(("losses.", "metrics.", "optimizers.")):
+        return symbol.rpartition(".")[2][:1].isupper()
+    return symbol.startswith("keras.")
 
 
 def _custom(call: ast.Call, value: ast.expr) -> Obstacle:
