@@ -400,3 +400,41 @@ def step(x):
     assert isinstance(found, Trace)
     assert found.symbols == [("reduce_mean", 10)]
     assert found.generators
+
+
+def test_steps_that_are_compiled() -> None:
+    text = """\
+def take(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(weights * x)
+    weights.assign_sub(tape.gradient(loss, weights))
+
+@tf.function
+def once(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(weights * x)
+    weights.assign_sub(tape.gradient(loss, weights))
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(weights * x)
+    weights.assign_sub(tape.gradient(loss, weights))
+
+@tf.function
+def compute(x):
+    return x
+
+for x, y in data:
+    step(x)
+    take(x)
+    compute(x)
+once(xs)
+"""
+    steps = start(text).step_functions
+    assert [one.function.name for one in steps.all()] == ["take"]
+    (one,) = steps.compiled()
+    assert one.function.name == "step"
+    found = steps.followed(one)
+    assert isinstance(found, Trace)
+    assert [symbol for symbol, _ in found.symbols] == ["reduce_sum"]

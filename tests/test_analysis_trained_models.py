@@ -42,6 +42,12 @@ def test_others(text: str) -> None:
             f"{HEAD}{MODEL}{COMPILE}model.fit(x)\ntf.keras.wrappers.scikit_learn.Kept(make)",
             "model-not-seen",
         ),
+        (
+            f"{HEAD}{MODEL}{COMPILE}model.fit(x)".replace("as tf", "").replace(
+                "import tensorflow", "import tensorflow.compat.v1 as tf"
+            ),
+            "graph-mode",
+        ),
         (f"{HEAD}import other\n{MODEL}{COMPILE}model.fit(x)", "code-not-seen"),
     ],
 )

@@ -17,14 +17,11 @@ _BASE = "keras.callbacks.Callback"
 _BY_EPOCH = frozenset(
     f"keras.callbacks.{name}"
     for name in "EarlyStopping ReduceLROnPlateau LearningRateScheduler CSVLogger ModelCheckpoint"
-    " TensorBoard LambdaCallback History".split()
+    " LambdaCallback History".split()
 )
 # What makes one of them do something at batches, with the values that keep it from that.
 _SETTINGS: dict[str, tuple[object, ...]] = {
     "save_freq": ("epoch",),
-    "update_freq": ("epoch",),
-    "profile_batch": (0,),
-    "write_steps_per_second": (False,),
     "on_batch_begin": (None,),
     "on_batch_end": (None,),
     "on_train_batch_begin": (None,),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.abstract_values import Array
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
-from tfrewrite.analysis.stages import Lost, stages
+from tfrewrite.analysis.stages import Lost, Stage, stages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,11 +71,20 @@ class FitSteps:
         """
         if self._lengths:
             return _divisor(math.gcd(*self._lengths), 2)
-        known = [self._steps(call) for call in self._facts.trained_models.fits]
-        if all(known):
-            found = _divisor(math.gcd(*(steps or 0 for steps in known)), _FEWEST)
-            return found or _USUAL
+        if None not in self._known:
+            return _divisor(math.gcd(*(steps or 0 for steps in self._known)), _FEWEST) or _USUAL
         return _USUAL
+
+    @property
+    def few(self) -> bool:
+        """Whether the epochs have so few steps that there is nothing to gain."""
+        asked = [*self._lengths, *(_FEWEST if one is None else one for one in self._known)]
+        return max(asked, default=_FEWEST) < _FEWEST
+
+    @cached_property
+    def _known(self) -> list[int | None]:
+        """The steps of an epoch of each `fit`, where arrays of a known length are given."""
+        return [self._steps(call) for call in self._facts.trained_models.fits]
 
     @cached_property
     def _calls(self) -> list[ast.Call]:
@@ -115,7 +124,8 @@ class FitSteps:
         if arrays and "steps_per_epoch" in options:
             message = f"line {line} takes a part of its arrays in each epoch"
             return Obstacle("steps-unknown", message)
-        if not arrays and not self._is_counted(x, options, name):
+        asked = not {"steps", "steps_per_epoch"}.isdisjoint(options)
+        if not arrays and not self._is_counted(x, name, asked=asked):
             text = "nothing" if x is None else f"`{ast.unparse(x)}`"
             message = f"it is not known that Keras can count the batches of {text} in line {line}"
             return Obstacle("steps-unknown", message)
@@ -125,9 +135,7 @@ class FitSteps:
         data = options.get("validation_data")
         if data is None or self._is_pair(data, 0):
             return None
-        if self._is_counted(data, {}, "fit") or (
-            "validation_steps" in options and self._facts.pipelines.value(data) is not None
-        ):
+        if self._is_counted(data, "fit", asked="validation_steps" in options):
             return None
         text = ast.unparse(data)
         message = f"it is not known that Keras can count the batches of `{text}` in line {line}"
@@ -148,24 +156,24 @@ class FitSteps:
                 )
         return False
 
-    def _is_counted(
-        self, expr: ast.expr | None, options: dict[str | None, ast.expr], name: str
-    ) -> bool:
-        """Whether Keras can count the batches of what is given without targets beside it."""
+    def _is_counted(self, expr: ast.expr | None, name: str, *, asked: bool) -> bool:
+        """Whether Keras can count the batches of what is given without targets beside it.
+
+        Where a number of batches is asked for, the data must have no end.
+        """
         if expr is None:
             return False
         pipeline = self._facts.pipelines.value(expr)
-        if pipeline is not None:
-            asked = bool(_LENGTHS & options.keys())
-            for stage in stages(pipeline):
-                if isinstance(stage, Lost) or stage.name not in _COUNTED:
-                    return False
-                given = [*stage.making.args, *(k.value for k in stage.making.keywords)]
-                if stage.name == "repeat" and not given and not asked:
-                    return False
-            return True
-        # An array to predict.
-        return name == "predict" and self._is_array(expr)
+        if pipeline is None:
+            return name == "predict" and not asked and self._is_array(expr)
+        parts = list(stages(pipeline))
+        if any(isinstance(part, Lost) or part.name not in _COUNTED for part in parts):
+            return False
+        names = {part.name for part in parts if isinstance(part, Stage)}
+        turns = {_ends(part) for part in parts if isinstance(part, Stage) and part.name == "repeat"}
+        if asked:
+            return turns == {False} and "take" not in names
+        return turns <= {True}
 
     def _is_array(self, expr: ast.expr) -> bool:
         """Whether a value is an array, and neither a generator nor a dataset."""
@@ -199,6 +207,19 @@ class FitSteps:
         if rows is None or not isinstance(batch, int) or batch < 1:
             return None
         return -(-rows // batch)
+
+
+def _ends(stage: Stage) -> bool | None:
+    """Whether a `repeat` comes to an end; None where that is not written out."""
+    given = [*stage.making.args, *(keyword.value for keyword in stage.making.keywords)]
+    match given[:1]:
+        case [] | [ast.Constant(value=None)]:
+            return False
+        case [ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1))]:
+            return False
+        case [ast.Constant(value=int())]:
+            return True
+    return None
 
 
 def _iterate(number: int) -> Iterator[int]:

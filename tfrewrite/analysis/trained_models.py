@@ -64,10 +64,18 @@ class TrainedModels:
     def obstacle(self, one: Trained) -> Obstacle | None:
         """What of a model or of its training may be other than Keras' own."""
         return (
-            self._facts.keras_models.obstacle
+            self._graph_mode
+            or self._facts.keras_models.obstacle
             or self._other_training
             or self._facts.eager_runs.foreign(one.compiling)
         )
+
+    @cached_property
+    def _graph_mode(self) -> Obstacle | None:
+        target = self._facts.target_tf
+        if self._names.version == "1" or (target is not None and target < (2,)):
+            return Obstacle("graph-mode", "the file is written for TensorFlow 1")
+        return None
 
     @cached_property
     def _other_training(self) -> Obstacle | None:
