@@ -42,6 +42,8 @@ def seen(callbacks: str) -> bool:
         "[C.ModelCheckpoint('a', save_freq='epoch')]",
         "[C.LambdaCallback(on_epoch_end=f)]",
         "[C.CSVLogger('a')]",
+        "[C.EarlyStopping('loss', 0, 3)]",
+        "[C.LambdaCallback(f, f)]",
     ],
 )
 def test_by_epoch(callbacks: str) -> None:
@@ -61,7 +63,7 @@ def test_by_epoch(callbacks: str) -> None:
         "[C.ModelCheckpoint('a', **how)]",
         "[C.ModelCheckpoint('a', 'loss', 0, True, False, 'auto', 100)]",
         "[C.LambdaCallback(on_train_batch_end=f)]",
-        "[C.LambdaCallback(f, f, f, f)]",
+        "[C.LambdaCallback(f, f, f)]",
         "[C.RemoteMonitor()]",
     ],
 )

@@ -96,7 +96,9 @@ class FitCallbacks:
                     isinstance(value, ast.Constant) and value.value in allowed
                 ):
                     return f"`{keyword.arg}={ast.unparse(value)}` of {text}"
-            return text if len(call.args) > 3 else ""
+            # The third of a LambdaCallback of Keras 2 is called for each batch.
+            most = 2 if self._names.tf(call.func) == "keras.callbacks.LambdaCallback" else 3
+            return text if len(call.args) > most else ""
         cls = self._classes.defined(call.func)
         if cls is None or [self._names.tf(base) for base in cls.bases] != [_BASE]:
             return text

@@ -1,7 +1,7 @@
 """What XLA compiles, and what of it draws other random numbers than TensorFlow's own kernels.
 
-Tried one by one, with gradients, under `jit_compile=True` on a CPU with 2.4, 2.10, 2.15 and 2.21:
-what is named here compiled in all of them that have it, and gave the same values but for rounding.
+Tried one by one, with gradients, under `jit_compile=True` on a CPU with 2.10, 2.15 and 2.21: what
+is named here compiled in all of them that have it, and gave the same values but for rounding.
 What is not named is not known. What has a shape that only its values tell (`tf.where` with one
 argument, `tf.boolean_mask`, `tf.unique`) is left out though 2.21 compiles some of it.
 """
