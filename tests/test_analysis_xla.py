@@ -84,6 +84,8 @@ def test_what_stands_anywhere_in_the_file() -> None:
         ("o = tf.math.segment_sum(i, ids)", "not-for-xla"),
         ("o = tf.nn.dropout(i, 0.5)", "not-for-xla"),
         ("o = tf.keras.ops.unique(i * 2.0)", "not-for-xla"),
+        ("o = tf.keras.applications.VGG16()(i)", "not-for-xla"),
+        ("o = tf.keras.applications.vgg16.preprocess_input(x)", None),
         ("with tf.device('/cpu:0'):\n    o = 1", "not-for-xla"),
     ],
 )
@@ -99,6 +101,7 @@ def test_parts_of_models(text: str, expected: str | None) -> None:
         ("'adam', 'mse', metrics=['mae', tf.keras.metrics.Precision()]", None),
         ("tf.keras.optimizers.Adam(0.1), tf.keras.losses.MeanSquaredError()", None),
         ("tf.keras.optimizers.SGD(rate), tf.losses.mean_squared_error", None),
+        ("tf.keras.optimizers.SGD(less), 'mse'", None),
         ("'ftrl', 'mse'", "not-for-xla"),
         ("'adam', {'a': 'ctc'}", "not-for-xla"),
         ("'adam', tf.keras.losses.CTC()", "not-for-xla"),
@@ -107,6 +110,7 @@ def test_parts_of_models(text: str, expected: str | None) -> None:
 )
 def test_what_compile_is_given(arguments: str, expected: str | None) -> None:
     more = "rate = tf.keras.optimizers.schedules.ExponentialDecay(0.1, 3, 0.9)\n"
+    more += "less = 0.1\nless = less * 0.5\n"
     more += "other = tf.keras.optimizers.Ftrl(0.1)\n"
     found = facts(f"{HEAD}{MODEL}{more}model.compile({arguments})\nmodel.fit(x, y)")
     (one,) = found.trained_models.all

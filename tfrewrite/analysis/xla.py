@@ -133,7 +133,16 @@ class Xla:
                     return Obstacle("not-for-xla", message)
         return self.whole_file
 
-    def _unknown_part(self, part: ast.AST) -> str:
+    def _unknown_value(self, part: ast.AST, seen: frozenset[str]) -> str:
+        """The same for what a name stands for."""
+        if not isinstance(part, ast.Name) or part.id in seen:
+            return ""
+        values = [binding.value for binding in self._scopes.bindings(part)]
+        inner = [node for value in values if value is not None for node in ast.walk(value)]
+        found = (self._unknown_part(node, seen | {part.id}) for node in inner)
+        return next(filter(None, found), "")
+
+    def _unknown_part(self, part: ast.AST, seen: frozenset[str] = frozenset()) -> str:
         """What a part of the arguments of `compile` names that was not tried; empty if nothing."""
         if isinstance(part, ast.Constant) and isinstance(part.value, str):
             return "" if part.value.lower().replace("_", "") in _BY_NAME else part.value
@@ -141,13 +150,7 @@ class Xla:
             return ""
         symbol = self._names.tf(part)
         if symbol is None:
-            values = [
-                binding.value
-                for binding in (self._scopes.bindings(part) if isinstance(part, ast.Name) else [])
-                if binding.value is not None
-            ]
-            inner = [node for value in values for node in ast.walk(value)]
-            return next(filter(None, map(self._unknown_part, inner)), "")
+            return self._unknown_value(part, seen)
         name = symbol.rpartition(".")[2]
         package = symbol in ("", "keras", "losses", "metrics", "optimizers") or name in _PACKAGES
         return "" if package or name in _OBJECTS | _FUNCTIONS else symbol
@@ -168,7 +171,9 @@ class Xla:
         for call in sorted(self._source.all(ast.Call), key=self._source.span):
             symbol = self._names.tf(call.func) or ""
             layer = symbol.removeprefix("keras.layers.")
-            if symbol.startswith("keras.layers."):
+            if symbol.startswith("keras.applications."):
+                unknown = symbol if symbol.rpartition(".")[2][:1].isupper() else ""
+            elif symbol.startswith("keras.layers."):
                 unknown = layer if layer not in _LAYERS else self._other_activation(call, layer)
             else:
                 unknown = symbol if self._is_part_of_model(call, symbol) else ""
