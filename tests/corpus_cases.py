@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfrewrite.engine import rewrite_text
+from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 from tfrewrite.registry import all_rules
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class Case:
     steps: int
     request: tuple[str, ...] = ()
     """Rules that are asked for by their code, beside those that are made by default."""
+    allow: tuple[str, ...] = ()
+    """Contracts that are allowed beside those that are by default."""
     fails: str = ""
     """The exception with which the original ends, where it does not work at all."""
     timed_loop: int | None = None
@@ -54,7 +57,8 @@ def load(folder: Path) -> Case:
     settings: dict[str, Any] = tomllib.loads((folder / "case.toml").read_text())
     lists = ("tensorflow", "rules", "contracts", "refusals")
     settings |= {key: tuple(settings[key]) for key in lists}
-    settings["request"] = tuple(settings.get("request", ()))
+    for key in ("request", "allow"):
+        settings[key] = tuple(settings.get(key, ()))
     if "longer" in settings:
         settings["longer"] = tuple(settings["longer"])
     return Case(name=folder.name, **settings)
@@ -67,4 +71,5 @@ def rewrite(case: Case) -> Outcome:
     """What the tool makes of a script with the rules that its folder names or that are default."""
     text = (case.folder / "original.py").read_text()
     rules = [one for one in all_rules() if not one.on_request or one.code in case.request]
-    return rewrite_text(text, rules, path="original.py")
+    allowed = DEFAULT_CONTRACTS | {Contract(one) for one in case.allow}
+    return rewrite_text(text, rules, path="original.py", allowed=allowed)

@@ -557,3 +557,71 @@ def test_a_part_belongs_to_the_object_that_made_it() -> None:
     both = join(one, other)
     assert isinstance(both, Thing)
     assert may_be_one(both, one)
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("x[:2]", ""),
+        ("x[: tf.shape(x)[0]]", ""),
+        ("x[: tf.argmax(x[0])]", "the part that line 9 takes"),
+        ("x[tf.argmax(x[0]) :]", "the part that line 9 takes"),
+        ("x[x > 0.0]", "the part that line 9 takes"),
+        ("tf.where(x > 0.0)", "what `tf.where` gives in line 9"),
+    ],
+)
+def test_what_has_a_shape_that_only_values_tell(part: str, words: str) -> None:
+    found = replayed(f"def step(x):\n    y = {part}\n    return x\n", x=Tensor())
+    assert isinstance(found, Trace)
+    assert found.shapeless == words
+
+
+def test_what_a_trace_calls_of_tensorflow_is_noted() -> None:
+    text = """\
+generator = tf.random.Generator.from_seed(3)
+def step(x):
+    y = tf.reduce_mean(x)
+    return y + generator.normal([3])
+"""
+    found = replayed(text, x=Tensor())
+    assert isinstance(found, Trace)
+    assert found.symbols == [("reduce_mean", 10)]
+    assert found.generators
+
+
+def test_steps_that_are_compiled() -> None:
+    text = """\
+def take(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(weights * x)
+    weights.assign_sub(tape.gradient(loss, weights))
+
+@tf.function
+def once(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(weights * x)
+    weights.assign_sub(tape.gradient(loss, weights))
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(weights * x)
+    weights.assign_sub(tape.gradient(loss, weights))
+
+@tf.function
+def compute(x):
+    return x
+
+for x, y in data:
+    step(x)
+    take(x)
+    compute(x)
+once(xs)
+"""
+    steps = start(text).step_functions
+    assert [one.function.name for one in steps.all()] == ["take"]
+    (one,) = steps.compiled()
+    assert one.function.name == "step"
+    found = steps.followed(one)
+    assert isinstance(found, Trace)
+    assert [symbol for symbol, _ in found.symbols] == ["reduce_sum"]

@@ -30,6 +30,8 @@ from tfrewrite.analysis.fed_batches import FedBatches
 from tfrewrite.analysis.fed_tensors import FedTensors
 from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.first_elements import FirstElements
+from tfrewrite.analysis.fit_callbacks import FitCallbacks
+from tfrewrite.analysis.fit_steps import FitSteps
 from tfrewrite.analysis.fixed_fetches import FixedFetches
 from tfrewrite.analysis.float_tensors import FloatTensors
 from tfrewrite.analysis.flow import Flow
@@ -46,6 +48,7 @@ from tfrewrite.analysis.keras_calls import KerasCalls
 from tfrewrite.analysis.keras_models import KerasModels
 from tfrewrite.analysis.late_reads import LateReads
 from tfrewrite.analysis.managers import Managers
+from tfrewrite.analysis.mixed_types import MixedTypes
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.next_elements import NextElements
@@ -79,8 +82,10 @@ from tfrewrite.analysis.tensor_uses import TensorUses
 from tfrewrite.analysis.trace_effects import TraceEffects
 from tfrewrite.analysis.traced_code import TracedCode
 from tfrewrite.analysis.tracing import Tracing
+from tfrewrite.analysis.trained_models import TrainedModels
 from tfrewrite.analysis.unread import Unread
 from tfrewrite.analysis.unrolled import UnrolledLoops
+from tfrewrite.analysis.xla import Xla
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 
 
@@ -402,6 +407,31 @@ class Facts:
     def keras_models(self) -> KerasModels:
         """Which objects are Keras models."""
         return KerasModels(self)
+
+    @cached_property
+    def trained_models(self) -> TrainedModels:
+        """The models that `fit` trains with steps of Keras' own."""
+        return TrainedModels(self)
+
+    @cached_property
+    def fit_callbacks(self) -> FitCallbacks:
+        """What is called while `fit` trains."""
+        return FitCallbacks(self)
+
+    @cached_property
+    def fit_steps(self) -> FitSteps:
+        """How many batches `fit` may take at once."""
+        return FitSteps(self)
+
+    @cached_property
+    def mixed_types(self) -> MixedTypes:
+        """Whether the model of a file may compute in half precision."""
+        return MixedTypes(self)
+
+    @cached_property
+    def xla(self) -> Xla:
+        """What XLA compiles."""
+        return Xla(self)
 
     @cached_property
     def keras_calls(self) -> KerasCalls:

@@ -83,6 +83,23 @@ class StepFunctions:
                 found.append(Step(function, None if calls is None else tuple(calls)))
         return found
 
+    def compiled(self) -> list[Step]:
+        """Every function with a tape that is a `tf.function` and that loops outside of it call."""
+        found = []
+        for one in self._facts.compiled_functions.all:
+            if not one.decorated or not isinstance(one.code, ast.FunctionDef):
+                continue
+            if not self._has_tape(one.code) or self._is_for_fit(one.code):
+                continue
+            calls = self.calls(one.code)
+            if not calls or any(self._is_repeated(call, set()) for call in calls):
+                found.append(Step(one.code, None if calls is None else tuple(calls)))
+        return found
+
+    def followed(self, step: Step) -> Trace | Obstacle:
+        """What goes on in a compiled step; nothing is said of whether its trace holds for ever."""
+        return self._around(step) or self._traced(step)
+
     def replayed(self, step: Step) -> Trace | Obstacle:
         """What a trace of a step function does, or why it may not take the place of its calls."""
         found = self._around(step) or self._traced(step)

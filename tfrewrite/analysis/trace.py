@@ -42,10 +42,16 @@ class Trace:
     """What a trace of a function would do."""
 
     returned: Value = field(default_factory=Bottom)
+    symbols: list[tuple[str, int]] = field(default_factory=list)
+    """The functions of TensorFlow that are called, each with its line."""
+    shapeless: str = ""
+    """What has a shape that only its values tell, in words."""
     draws: list[ast.Call] = field(default_factory=list)
     """Calls of TensorFlow that draw from a stream that eager mode has another one of."""
     layers_draw: bool = False
     """Whether layers draw, whose stream is a variable from Keras 3 on."""
+    generators: bool = False
+    """Whether a `tf.random.Generator` draws, whose stream is a variable, too."""
     things: list[Thing] = field(default_factory=list)
     """The objects of Keras and TensorFlow that are used."""
     repeated: list[frozenset[Read]] = field(default_factory=list)

@@ -381,6 +381,7 @@ class TracedCalls:
                 return self._of_variable(call, name)
             case Thing(kind="generator") if name in _GENERATORS:
                 self._check_given([p for v in self._given(call) for p in parts(v)], call)
+                self._tracer.trace.generators = True
                 return Tensor()
             case Thing(kind="model" | "layer") if name in ("call", "__call__"):
                 return self._of_thing(call, owner)
@@ -487,6 +488,7 @@ class TracedCalls:
 
     def _of_tensorflow(self, call: ast.Call, symbol: str) -> Value:
         line = call.lineno
+        self._tracer.trace.symbols.append((symbol, line))
         kind = keras_things.kind_of(symbol)
         if kind in ("loss", "setting"):
             found = self._values.value(call)
@@ -534,6 +536,8 @@ class TracedCalls:
                 message = f"`tf.{symbol}` in line {line} needs a shape that a trace does not know"
                 raise TraceError("fails-when-traced", message)
             return Group(None, Tensor(flow=flow), own=True)
+        if not static:
+            self._tracer.lacks_shape(f"what `tf.{symbol}` gives in line {line}")
         return Tensor(static=static, flow=flow)
 
     def _flow(

@@ -597,8 +597,12 @@ class Tracer:
                 raise TraceError("numpy-argument", f"line {line} takes a part of a numpy array")
             case Tensor():
                 static = owner.static and self._keeps_shape(index)
+                if not static:
+                    self.lacks_shape(f"the part that line {line} takes")
                 return replace(owner, static=static)
             case Thing(kind="variable"):
+                if not self._keeps_shape(index):
+                    self.lacks_shape(f"the part that line {line} takes")
                 return Tensor(static=self._keeps_shape(index), flow=self.flow(owner, expr))
             case Number():
                 return Number()
@@ -615,7 +619,12 @@ class Tracer:
 
     def _slice(self, expr: ast.Slice) -> Value:
         bounds = [self.value(b) for b in (expr.lower, expr.upper, expr.step) if b is not None]
-        return joined(Number(), *bounds)
+        tensors = [bound for bound in bounds if isinstance(bound, Tensor)]
+        return joined(*tensors) if tensors else joined(Number(), *bounds)
+
+    def lacks_shape(self, words: str) -> None:
+        """Notes the first value whose shape only other values tell."""
+        self.trace.shapeless = self.trace.shapeless or words
 
     def use(self, thing: Thing) -> None:
         """Notes that an object is used."""
