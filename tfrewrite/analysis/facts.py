@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfrewrite.analysis.accumulators import Accumulators
 from tfrewrite.analysis.afterwards import Afterwards
 from tfrewrite.analysis.assigns import Assigns
 from tfrewrite.analysis.batch_code import BatchCode
@@ -55,6 +56,7 @@ from tfrewrite.analysis.operands import Operands
 from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.parallel_maps import ParallelMaps
+from tfrewrite.analysis.periods import Periods
 from tfrewrite.analysis.pipelines import Pipelines
 from tfrewrite.analysis.placeholders import Placeholders
 from tfrewrite.analysis.plain_values import PlainValues
@@ -446,3 +448,13 @@ class Facts:
     def unrolled_loops(self) -> UnrolledLoops:
         """Which loops a trace unrolls."""
         return UnrolledLoops(self)
+
+    @cached_property
+    def accumulators(self) -> Accumulators:
+        """The lists in which gradients are summed over several turns of a loop."""
+        return Accumulators(self)
+
+    @cached_property
+    def periods(self) -> Periods:
+        """In which turns of a loop something is executed."""
+        return Periods(self)
