@@ -43,6 +43,7 @@ from tfrewrite.analysis.inline_steps import InlineSteps
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.keras_calls import KerasCalls
 from tfrewrite.analysis.keras_models import KerasModels
+from tfrewrite.analysis.left_files import LeftFiles
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
@@ -458,3 +459,8 @@ class Facts:
     def periods(self) -> Periods:
         """In which turns of a loop something is executed."""
         return Periods(self)
+
+    @cached_property
+    def left_files(self) -> LeftFiles:
+        """Files that loops leave behind in each turn."""
+        return LeftFiles(self)
