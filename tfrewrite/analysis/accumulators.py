@@ -159,10 +159,11 @@ class Accumulators:
         """Whether all that is done with it, in a turn or anywhere, is known and in one function."""
         if any(turn is None or self._periods.inside(use, turn) for use in one.others):
             return False
-        places = [one.readings[0].call, *(reading.call for reading in one.readings), *one.others]
-        places += [statement for statements in one.deeds.values() for statement in statements]
         made = [_statement(binding) for binding in one.made]
-        return len({self._source.function(at) for at in places if at not in made}) == 1
+        places: list[ast.AST] = [*(reading.call for reading in one.readings), *one.others]
+        for statements in one.deeds.values():
+            places += [statement for statement in statements if statement not in made]
+        return len({self._source.function(place) for place in places}) == 1
 
     def is_fresh(self, total: ast.stmt, one: Accumulator, turn: Turn) -> bool:
         """Whether what a statement adds comes from its own turn, as far as is seen."""

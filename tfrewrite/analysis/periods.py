@@ -201,15 +201,13 @@ class Periods:
 
     def number(self, expr: ast.expr) -> int | None:
         """A whole number that is written in the file."""
-        match expr:
-            case ast.Constant(value=value) if type(value) is int:
-                return value
-            case ast.Name():
-                bindings = self._scopes.bindings(expr)
-                if len(bindings) == 1 and bindings[0].how is How.ASSIGN and bindings[0].value:
-                    value = bindings[0].value
-                    return self.number(value) if isinstance(value, ast.Constant) else None
-        return None
+        if isinstance(expr, ast.Name):
+            bindings = self._scopes.bindings(expr)
+            if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or not bindings[0].value:
+                return None
+            expr = bindings[0].value
+        value = expr.value if isinstance(expr, ast.Constant) else None
+        return value if type(value) is int else None
 
 
 def _sets(body: list[ast.stmt], name: str) -> bool:
