@@ -222,6 +222,13 @@ test_gradient_accumulation = bench(
         ),
     ),
     alone(
+        "a list that has become an array",
+        "import numpy as np",
+        ZEROS,
+        "sums = np.array(sums, dtype=object)",
+        loop(GRADIENT, "sums += gradients", due(APPLY)),
+    ),
+    alone(
         "arrays that change in place",
         "import numpy as np",
         "sums = [np.zeros(v.shape) for v in model.trainable_variables]",

@@ -228,11 +228,14 @@ class Accumulators:
 
     def extensions(self, one: Accumulator) -> Iterator[tuple[ast.stmt, ast.expr]]:
         """Where `accumulator + gradients` joins two lists, of which the zeros are applied."""
-        for binding in one.scope.bindings.get(one.name, []) if one.many else ():
-            added = self._added(binding, one)
-            if added is not None and self._is_list(added):
+        bindings = one.scope.bindings.get(one.name, []) if one.many else []
+        added = {each: self._added(each, one) for each in bindings if each not in one.made}
+        if not all(added.values()):
+            return  # it may be an array by now, to which `+` adds
+        for binding, value in added.items():
+            if value is not None and self._is_list(value):
                 if any(self._zeros_alone(reading, one) for reading in one.readings):
-                    yield _statement(binding), added
+                    yield _statement(binding), value
 
     def _added(self, binding: Binding, one: Accumulator) -> ast.expr | None:
         match binding.node:
