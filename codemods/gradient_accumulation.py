@@ -64,9 +64,9 @@ class GradientAccumulation(Rule):
       `for s, g in zip(sums, gradients): s += g`, which gives a name another value.
 
     Whether the sums are divided by the number of steps is left to the owner. It is silent about
-    sums that are attributes, or are handed to functions, or are used in any way that it does not
-    know: momentum and other sums of an optimizer written by hand are no accumulation. It knows
-    sums in eager mode and in a `tf.function`, and not those of a graph and its sessions.
+    sums that several functions share, that are handed to functions, or are used in any way that it
+    does not know: momentum and other sums of an optimizer written by hand are no accumulation. It
+    knows sums in eager mode and in a `tf.function`, and not those of a graph and its sessions.
 
     ## When it does not help
     Where the update comes at every turn by intention, and the sums are left over.
@@ -202,6 +202,8 @@ def _never_reset(facts: Facts, one: Accumulator) -> Report | None:
     turn = when.turn(sums[0])
     if turn is None or not isinstance(turn, (ast.For, ast.While)) or one.others:
         return None
+    if isinstance(one.home, ast.ClassDef):
+        return None  # others than this file may zero it
     before = when.precedes(resets[0], turn)
     conditions = [_period(facts, reading, sums[0]) for reading in one.readings]
     if not before or not conditions or not all(conditions):

@@ -54,6 +54,19 @@ def told(name: str, *parts: str, message: str) -> Case:
     return reports(name, HEAD + "\n".join(parts), message=message)
 
 
+def trainer(*step: str, more: str = "") -> str:
+    """A class whose method makes one step."""
+    init = under("def __init__(self):", "self.count = 0", OWN_ZEROS)
+    return under("class Trainer:", init, under("def step(self, x, y):", *step), more)
+
+
+def own_due(*lines: str) -> str:
+    return due(*lines, test="self.count % STEPS == 0")
+
+
+OWN_ZEROS = "self.sums = [tf.zeros_like(v) for v in model.trainable_variables]"
+OWN_ADD = "self.sums = [s + g for s, g in zip(self.sums, gradients)]"
+OWN_APPLY = "optimizer.apply_gradients(zip(self.sums, model.trainable_variables))"
 EACH_TURN = "is zeroed in each turn"
 
 test_gradient_accumulation = bench(
@@ -244,6 +257,30 @@ test_gradient_accumulation = bench(
         VARIABLES,
         loop("gather(x, y)", due(APPLY, ZERO_IN_PLACE)),
     ),
+    alone(
+        "the right form on an object",
+        trainer(GRADIENT, OWN_ADD, "self.count += 1", own_due(OWN_APPLY, OWN_ZEROS)),
+    ),
+    alone(
+        "sums of an object that another method adds to",
+        trainer(
+            OWN_ZEROS, GRADIENT, OWN_ADD, "self.count += 1", "self.more(x)", own_due(OWN_APPLY),
+            more=under("def more(self, x):", GRADIENT, OWN_ADD),
+        ),
+    ),
+    alone(
+        "sums of an object that others look at",
+        trainer(OWN_ZEROS, GRADIENT, OWN_ADD, "self.count += 1", own_due(OWN_APPLY)),
+        "total = [t + s for t, s in zip(total, trainer.sums)]",
+    ),
+    alone(
+        "sums of an object that others may zero",
+        trainer(loop(GRADIENT, OWN_ADD, due(OWN_APPLY))),
+    ),
+    alone(
+        "a count that stays",
+        trainer(OWN_ZEROS, GRADIENT, OWN_ADD, own_due(OWN_APPLY)),
+    ),
     alone("zeros that are not TensorFlow's", "tf = fake()", loop(ZEROS, GRADIENT, ADD, due(APPLY))),
     told(
         "zeros in each turn", loop(GRADIENT, ZEROS, ADD, due(APPLY, ZEROS)), message=EACH_TURN
@@ -323,6 +360,31 @@ test_gradient_accumulation = bench(
         under("def zeros():", "return [tf.zeros_like(v) for v in model.trainable_variables]"),
         loop("sums = zeros()", GRADIENT, ADD, due(APPLY)),
         message=EACH_TURN,
+    ),
+    told(
+        "sums of an object, in its step",
+        trainer(OWN_ZEROS, GRADIENT, OWN_ADD, "self.count += 1", own_due(OWN_APPLY)),
+        message="`self.sums` is zeroed in each turn",
+    ),
+    told(
+        "sums of an object, in its loop",
+        trainer(
+            loop(
+                OWN_ZEROS,
+                GRADIENT,
+                "for i, g in enumerate(gradients):\n    self.sums[i] += g",
+                due(
+                    "means = [s / STEPS for s in self.sums]",
+                    "self.optimizer.apply_gradients(zip(means, model.trainable_variables))",
+                ),
+            )
+        ),
+        message="`self.sums` is zeroed in each turn",
+    ),
+    told(
+        "zeros of an object before the update",
+        trainer(loop(GRADIENT, OWN_ADD, due(OWN_ZEROS, OWN_APPLY))),
+        message="`self.sums` is zeroed before the update",
     ),
     told(
         "added by a map",

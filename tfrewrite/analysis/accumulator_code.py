@@ -30,6 +30,8 @@ _OF_ONE = frozenset(
 )
 _MAX_DEPTH = 5
 
+Held = ast.Name | ast.Attribute
+
 
 class Deed(Enum):
     """What a statement does with it."""
@@ -50,21 +52,17 @@ class _Items:
     indices: frozenset[str]
 
     def has(self, expr: ast.expr) -> bool:
-        if isinstance(expr, ast.Name):
-            return expr.id in self.items
-        return self.has_indexed(expr)
+        return text_of(expr) in self.items or self.has_indexed(expr)
 
     def has_indexed(self, expr: ast.expr) -> bool:
         match expr:
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index)):
-                return name == self.name and index in self.indices
+            case ast.Subscript(value=value, slice=ast.Name(id=index)):
+                return text_of(value) == self.name and index in self.indices
         return False
 
     def mentioned(self, expr: ast.AST) -> bool:
-        return any(
-            isinstance(node, ast.Name) and (node.id in self.items or node.id == self.name)
-            for node in ast.walk(expr)
-        )
+        texts = {text_of(node) for node in ast.walk(expr)}
+        return self.name in texts or not texts.isdisjoint(self.items)
 
 
 class AccumulatorCode:
@@ -143,9 +141,9 @@ class AccumulatorCode:
                 items = self._items(one.target, one.iter, name)
                 return self._item_deed(ast.Expr(element), items) if items else Deed.OTHER
             case (
-                ast.Assign(targets=[ast.Name(id=target)], value=value)
-                | ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value)
-            ) if target == name:
+                ast.Assign(targets=[target], value=value)
+                | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ) if text_of(target) == name:
                 return self._bound(value, name, many=many)
             case _ if not many:
                 own = _Items(name, frozenset({name}), frozenset())
@@ -176,7 +174,7 @@ class AccumulatorCode:
         return Deed.OTHER
 
     def _mapped(self, what: ast.expr, given: list[ast.expr], name: str) -> Deed:
-        own = [isinstance(one, ast.Name) and one.id == name for one in given]
+        own = [text_of(one) == name for one in given]
         if sum(own) != 1:
             return Deed.OTHER
         if isinstance(what, ast.Lambda):
@@ -196,7 +194,7 @@ class AccumulatorCode:
         def pair(target: ast.expr, over: ast.expr) -> None:
             path = self._names.dotted(over.func) if isinstance(over, ast.Call) else None
             match target, over:
-                case ast.Name(id=bound), ast.Name(id=read) if read == name:
+                case ast.Name(id=bound), _ if text_of(over) == name:
                     items.add(bound)
                 case ast.Name(id=bound), ast.Call() if path == "builtins.range":
                     indices.add(bound)
@@ -273,14 +271,14 @@ class AccumulatorCode:
                 return (one or has(body)) and (other or has(orelse)) and (one or other)
         return False
 
-    def made_of(self, expr: ast.expr) -> list[ast.Name]:
-        """The names of the lists of gradients that a list, or pairs with variables, is made of.
+    def made_of(self, expr: ast.expr) -> list[Held]:
+        """What holds the lists of gradients that a list, or pairs with variables, is made of.
 
         Each gradient of it must come from one tensor of such a list and from nothing else that
         differs from tensor to tensor; where that is not so, there are none.
         """
         match expr:
-            case ast.Name():
+            case ast.Name() | ast.Attribute():
                 return [expr]
             case ast.Subscript(value=value, slice=ast.Constant(value=0)):
                 return self.made_of(value) if isinstance(value, ast.Call) else []
@@ -299,7 +297,7 @@ class AccumulatorCode:
                 return self._from_comprehension(element, one)
         return []
 
-    def _from_comprehension(self, element: ast.expr, one: ast.comprehension) -> list[ast.Name]:
+    def _from_comprehension(self, element: ast.expr, one: ast.comprehension) -> list[Held]:
         first = element.elts[0] if isinstance(element, ast.Tuple) and element.elts else element
         used = {node.id for node in ast.walk(first) if isinstance(node, ast.Name)}
         target, over = one.target, one.iter
@@ -320,16 +318,16 @@ class AccumulatorCode:
                 return self.made_of(over.args[taken[0]])
         return []
 
-    def _single(self, expr: ast.expr) -> ast.Name | None:
+    def _single(self, expr: ast.expr) -> Held | None:
         """The tensor that a gradient, or its pair with a variable, is a multiple of."""
         match expr:
-            case ast.Name():
+            case ast.Name() | ast.Attribute():
                 return expr
             case ast.Tuple(elts=[first, _]):
                 return self._single(first)
-            case ast.BinOp(left=ast.Name() as name, op=ast.Div() | ast.Mult()):
+            case ast.BinOp(left=(ast.Name() | ast.Attribute()) as name, op=ast.Div() | ast.Mult()):
                 return name
-            case ast.Call(func=func, args=[ast.Name() as name, *_]):
+            case ast.Call(func=func, args=[(ast.Name() | ast.Attribute()) as name, *_]):
                 return name if self._names.dotted(func) in _OF_ONE else None
         return None
 
@@ -346,7 +344,17 @@ def _without_gaps(body: list[ast.stmt]) -> ast.stmt | None:
     return None
 
 
-def _only_indexed(expr: ast.expr, index: str) -> list[ast.Name]:
+def text_of(expr: ast.AST) -> str | None:
+    """A name or an attribute of a name as it is written."""
+    match expr:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=name), attr=attr):
+            return f"{name}.{attr}"
+    return None
+
+
+def _only_indexed(expr: ast.expr, index: str) -> list[Held]:
     """The list that an expression takes an item of, where it takes one of a single list."""
     found = [
         node.value
@@ -355,7 +363,7 @@ def _only_indexed(expr: ast.expr, index: str) -> list[ast.Name]:
         and isinstance(node.slice, ast.Name)
         and node.slice.id == index
     ]
-    names = [one for one in found if isinstance(one, ast.Name)]
+    names = [one for one in found if isinstance(one, (ast.Name, ast.Attribute))]
     return names if len(found) == 1 else []
 
 

@@ -1,8 +1,8 @@
 """Lists in which gradients are summed over several turns of a loop, and where that goes wrong.
 
-An accumulator is a name that is bound to zeros, that something is added to, and that an optimizer
-applies. All places that use it are looked at; where one of them is not understood, nothing is said
-about it.
+An accumulator is a name, or an attribute of `self`, that is bound to zeros, that something is added
+to, and that an optimizer applies. All places that use it are looked at; where one of them is not
+understood, nothing is said about it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.accumulator_code import AccumulatorCode, Deed
-from tfrewrite.analysis.scopes import COMPREHENSIONS, How
+from tfrewrite.analysis.accumulator_code import AccumulatorCode, Deed, Held, text_of
+from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.periods import Turn
-    from tfrewrite.analysis.scopes import Binding, Scope
+    from tfrewrite.analysis.scopes import Scope
 
 _ASSIGNS = (ast.Assign, ast.AnnAssign)
 _APPLYING = frozenset({"apply_gradients", "apply"})
@@ -37,16 +37,16 @@ class Reading:
 
 @dataclass(eq=False)
 class Accumulator:
-    """A name that holds sums of gradients, with all that is done with it."""
+    """What holds sums of gradients, with all that is done with it."""
 
     name: str
-    scope: Scope
+    home: Scope | ast.ClassDef
     many: bool
     made: list[Binding]
     """Where it is bound to zeros."""
     deeds: dict[Deed, list[ast.stmt]] = field(default_factory=dict)
     readings: list[Reading] = field(default_factory=list)
-    others: list[ast.Name] = field(default_factory=list)
+    others: list[Held] = field(default_factory=list)
     """Where it is used in a way that is not understood."""
 
     def of(self, deed: Deed) -> list[ast.stmt]:
@@ -62,6 +62,7 @@ class Accumulators:
         self._names = facts.names
         self._flow = facts.flow
         self._own = facts.own_calls
+        self._classes = facts.classes
         self._periods = facts.periods
         self._code = AccumulatorCode(facts)
 
@@ -79,7 +80,7 @@ class Accumulators:
         for call in applies:
             for name, at in self._sources(call.args[0], self._source.statement(call)):
                 for one in found:
-                    if one.name == name.id and self._owner(name) is one.scope:
+                    if one.name == text_of(name) and self._home(name) is one.home:
                         one.readings.append(Reading(call, at))
         found = [one for one in found if one.readings]
         for one in found:
@@ -87,27 +88,42 @@ class Accumulators:
         return sorted(found, key=lambda one: self._source.span(_statement(one.made[0])))
 
     def _candidates(self) -> Iterator[Accumulator]:
+        made: dict[tuple[str, Scope | ast.ClassDef], list[Binding]] = {}
         for scope in self._scopes.all():
             for name, bindings in scope.bindings.items():
                 plain = [one for one in bindings if isinstance(one.node, _ASSIGNS)]
-                plain = [one for one in plain if one.how is How.ASSIGN]
-                many = [one for one in plain if self._code.many_zeros(one.value)]
-                single = [one for one in plain if self._code.zero(one.value)]
-                if many and not single:
-                    yield Accumulator(name, scope, many=True, made=many)
-                elif single and not many:
-                    yield Accumulator(name, scope, many=False, made=single)
+                made[name, scope] = [one for one in plain if one.how is How.ASSIGN]
+        for node in self._source.all(ast.Assign):
+            target = node.targets[0]
+            home = self._home(target) if isinstance(target, ast.Attribute) else None
+            text = text_of(target)
+            if home is not None and text is not None and len(node.targets) == 1:
+                binding = Binding(text, How.ASSIGN, node, node.value)
+                made.setdefault((text, home), []).append(binding)
+        for (name, home), bindings in made.items():
+            many = [one for one in bindings if self._code.many_zeros(one.value)]
+            single = [one for one in bindings if self._code.zero(one.value)]
+            if bool(many) != bool(single):
+                yield Accumulator(name, home, many=bool(many), made=many or single)
 
-    def _owner(self, name: ast.Name) -> Scope | None:
-        return self._scopes.of(name).owner(name.id)
+    def _home(self, held: ast.expr) -> Scope | ast.ClassDef | None:
+        """The scope of a name, or the class whose object an attribute belongs to."""
+        if isinstance(held, ast.Name):
+            return self._scopes.of(held).owner(held.id)
+        if isinstance(held, ast.Attribute) and isinstance(held.value, ast.Name):
+            cls = self._classes.of_self(held.value)
+            methods = (held.attr, "__setattr__", "__getattr__", "__getattribute__")
+            if cls is not None and not any(self._classes.method(cls, one) for one in methods):
+                return cls
+        return None
 
     def _sources(
         self, expr: ast.expr, at: ast.stmt, depth: int = 0
-    ) -> Iterator[tuple[ast.Name, ast.stmt]]:
-        """The names that applied gradients are read from, and the statements that read them."""
+    ) -> Iterator[tuple[Held, ast.stmt]]:
+        """What applied gradients are read from, and the statements that read it."""
         for name in self._code.made_of(expr):
             yield name, at
-            values = self._values(name)
+            values = self._values(name) if isinstance(name, ast.Name) else None
             if values is None or depth > _MAX_DEPTH:
                 continue
             for value in values:
@@ -126,10 +142,11 @@ class Accumulators:
 
     def _look_at_uses(self, one: Accumulator) -> None:
         read = {reading.at for reading in one.readings}
-        for name in self._source.all(ast.Name):
-            if name.id != one.name or self._owner(name) is not one.scope:
-                continue
+        for name in self._uses(one):
             statement, deed = self._unit(name, one)
+            if self._home(name) is not one.home:
+                one.others.append(name)
+                continue
             if deed is not Deed.OTHER:
                 known = one.deeds.setdefault(deed, [])
                 if statement not in known:
@@ -139,7 +156,17 @@ class Accumulators:
         for statements in one.deeds.values():
             statements.sort(key=self._source.span)
 
-    def _unit(self, name: ast.Name, one: Accumulator) -> tuple[ast.stmt, Deed]:
+    def _uses(self, one: Accumulator) -> Iterator[Held]:
+        """Every use of its name; for an attribute those of all objects, which may be the same."""
+        if isinstance(one.home, ast.ClassDef):
+            attr = one.name.rpartition(".")[2]
+            yield from (use for use in self._source.all(ast.Attribute) if use.attr == attr)
+            return
+        for name in self._source.all(ast.Name):
+            if name.id == one.name and self._home(name) is one.home:
+                yield name
+
+    def _unit(self, name: Held, one: Accumulator) -> tuple[ast.stmt, Deed]:
         """The statement that a use belongs to: the loop over the tensors, where it is in one."""
         statement = self._source.statement(name)
         outer: ast.AST | None = statement
@@ -175,6 +202,8 @@ class Accumulators:
                     return False
                 continue
             stack += self._source.children(node)
+            if isinstance(node, ast.Attribute) and self._is_set_in(node, one, turn):
+                return False
             if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
                 continue
             if node.id == one.name or self._names.dotted(node) is not None:
@@ -182,6 +211,14 @@ class Accumulators:
             if any(self._is_carried(each, turn, 0) for each in self._flow.reaching(node)):
                 return False
         return True
+
+    def _is_set_in(self, read: ast.Attribute, one: Accumulator, turn: Turn) -> bool:
+        """Whether an attribute gets a value in each turn, which may be of the turn before."""
+        return text_of(read) != one.name and any(
+            other.attr == read.attr and not isinstance(other.ctx, ast.Load)
+            for other in ast.walk(turn)
+            if isinstance(other, ast.Attribute)
+        )
 
     def _is_carried_on(self, gradient: ast.Call, turn: Turn) -> bool:
         """Whether a tape records from turn to turn."""
@@ -203,9 +240,10 @@ class Accumulators:
         if isinstance(value, (ast.Call, ast.Name, ast.Attribute)):
             return False
         names = self._code.made_of(value)
-        return not names or any(
+        plain = [name for name in names if isinstance(name, ast.Name)]
+        return not plain or any(
             self._is_carried(each, turn, depth + 1)
-            for name in names
+            for name in plain
             for each in self._flow.reaching(name)
         )
 
@@ -221,14 +259,16 @@ class Accumulators:
 
     def _is_own(self, name: ast.Name) -> bool:
         """Whether it is no name of a comprehension."""
-        owner = self._owner(name)
+        owner = self._scopes.of(name).owner(name.id)
         return owner is not None and not isinstance(owner.node, COMPREHENSIONS)
 
     # Lists that become longer
 
     def extensions(self, one: Accumulator) -> Iterator[tuple[ast.stmt, ast.expr]]:
         """Where `accumulator + gradients` joins two lists, of which the zeros are applied."""
-        bindings = one.scope.bindings.get(one.name, []) if one.many else []
+        if isinstance(one.home, ast.ClassDef) or not one.many:
+            return
+        bindings = one.home.bindings.get(one.name, [])
         added = {each: self._added(each, one) for each in bindings if each not in one.made}
         if not all(added.values()):
             return  # it may be an array by now, to which `+` adds
