@@ -36,7 +36,7 @@ class Case:
     request: tuple[str, ...] = ()
     """Rules that are asked for by their code, beside those that are made by default."""
     allow: tuple[str, ...] = ()
-    """Contracts that are allowed beside those that are by default."""
+    """Contracts that are allowed, beside those that are by default."""
     fails: str = ""
     """The exception with which the original ends, where it does not work at all."""
     timed_loop: int | None = None
@@ -67,9 +67,10 @@ def load(folder: Path) -> Case:
 CASES = [load(path.parent) for path in sorted(CORPUS.glob("*/case.toml"))]
 
 
-def rewrite(case: Case) -> Outcome:
-    """What the tool makes of a script with the rules that its folder names or that are default."""
+def rewrite(case: Case, *, by_default: bool = False) -> Outcome:
+    """What the tool makes of a script as its folder asks for it, or with its default settings."""
     text = (case.folder / "original.py").read_text()
-    rules = [one for one in all_rules() if not one.on_request or one.code in case.request]
-    allowed = DEFAULT_CONTRACTS | {Contract(one) for one in case.allow}
+    request = () if by_default else case.request
+    allowed = DEFAULT_CONTRACTS | {Contract(one) for one in (() if by_default else case.allow)}
+    rules = [one for one in all_rules() if not one.on_request or one.code in request]
     return rewrite_text(text, rules, path="original.py", allowed=allowed)

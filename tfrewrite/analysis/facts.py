@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfrewrite.analysis.accumulators import Accumulators
 from tfrewrite.analysis.afterwards import Afterwards
 from tfrewrite.analysis.assigns import Assigns
 from tfrewrite.analysis.batch_code import BatchCode
@@ -47,6 +48,7 @@ from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.keras_calls import KerasCalls
 from tfrewrite.analysis.keras_models import KerasModels
 from tfrewrite.analysis.late_reads import LateReads
+from tfrewrite.analysis.left_files import LeftFiles
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.mixed_types import MixedTypes
 from tfrewrite.analysis.moves import Moves
@@ -61,6 +63,7 @@ from tfrewrite.analysis.operands import Operands
 from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.parallel_maps import ParallelMaps
+from tfrewrite.analysis.periods import Periods
 from tfrewrite.analysis.pipelines import Pipelines
 from tfrewrite.analysis.placeholders import Placeholders
 from tfrewrite.analysis.plain_values import PlainValues
@@ -512,3 +515,18 @@ class Facts:
     def host_reads(self) -> HostReads:
         """What loops read for Python in each turn."""
         return HostReads(self)
+
+    @cached_property
+    def accumulators(self) -> Accumulators:
+        """The lists in which gradients are summed over several turns of a loop."""
+        return Accumulators(self)
+
+    @cached_property
+    def periods(self) -> Periods:
+        """In which turns of a loop something is executed."""
+        return Periods(self)
+
+    @cached_property
+    def left_files(self) -> LeftFiles:
+        """Files that loops leave behind in each turn."""
+        return LeftFiles(self)
