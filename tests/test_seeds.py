@@ -38,8 +38,9 @@ ROWS = [
     Row("000-1", "accuracy_after_update", ("TFR101",), offers=("shifted",)),
     Row("000-2", "feed_slices", ("TFR102",)),
     Row("000-3", "tensors_fed", ("TFR109",)),
-    # 001: ops made in a loop, in graph mode; constants made beforehand; values under trace.
-    # The loop in eager mode belongs here, with TFR205 hoist-constant and TFR206 defer-host-read.
+    # 001: ops made in a loop, in eager and in graph mode; constants made beforehand; values under trace.
+    Row("001-1", "ops_in_eager_loop", ("TFR205",)),
+    Row("001-1", "losses_read_late", ("TFR206",)),
     Row("001-1", "metrics_built_in_loop", ("TFR103",)),
     Row("001-2", "constants_beforehand"),
     Row("001-3", "trace_without_values", reports=("TFR208", "TFR209")),
@@ -47,17 +48,18 @@ ROWS = [
     # 002: a pipeline and a tape; gradients gathered, wrongly and rightly.
     # Mixed precision belongs here as 002-3, with TFR601 on request.
     Row("002-1", "pipeline_and_tape", ("TFR202", "TFR302")),
-    Row("002-2", "gradients_lost", reports=("TFR211",)),
-    Row("002-2", "gradients_gathered", ("TFR202",)),
-    Row("002-2", "gradients_gathered_step", ("TFR201",)),
+    Row("002-2", "gradients_lost", ("TFR202",), reports=("TFR211",)),
+    Row("002-2", "gradients_gathered", ("TFR202", "TFR206")),
+    Row("002-2", "gradients_gathered_step", ("TFR201", "TFR206")),
     # 003: a compiled step with arguments; `period`; what is left behind.
     Row("003-1", "step_with_arguments"),
     Row("003-2", "checkpoint_period", ("TFR404",)),
     Row("003-2", "checkpoint_every_fifth", reports=("TFR404",)),
     Row("003-3", "files_left_behind", reports=("TFR502",)),
     # 004: `fit`; weights set by hand; a compiled step without a result.
-    # `fit` with TFR403 and TFR210 on request belongs here as 004-1 once more.
     Row("004-1", "fit_as_it_is"),
+    Row("004-1", "fit_batches_at_once", ("TFR403",)),
+    Row("004-1", "fit_for_xla", ("TFR210",)),
     Row("004-2", "weights_by_hand"),
     Row("004-3", "step_without_result"),
 ]

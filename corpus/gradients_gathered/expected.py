@@ -44,7 +44,8 @@ for epoch in range(EPOCHS):
             means = [s / GATHERED for s in sums]
             optimizer.apply_gradients(zip(means, model.trainable_variables))
             sums = [tf.zeros_like(v) for v in model.trainable_variables]
-        losses.append(float(loss))
+        losses.append(loss)
+    losses = [float(loss) for loss in losses]
     print(epoch, float(np.mean(losses)))
 
 weights = np.concatenate([v.numpy().ravel() for v in model.variables])

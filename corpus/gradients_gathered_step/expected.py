@@ -45,9 +45,10 @@ def update():
 for epoch in range(EPOCHS):
     losses = []
     for step, (inputs, wanted) in enumerate(data):
-        losses.append(float(gather(inputs, wanted)))
+        losses.append(gather(inputs, wanted))
         if (step + 1) % GATHERED == 0:
             update()
+    losses = [float(tensor) for tensor in losses]
     print(epoch, float(np.mean(losses)))
 
 weights = np.concatenate([v.numpy().ravel() for v in model.variables])

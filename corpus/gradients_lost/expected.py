@@ -17,11 +17,18 @@ model = tf.keras.Sequential([tf.keras.Input((6,)), tf.keras.layers.Dense(1)])
 loss_object = tf.keras.losses.MeanSquaredError()
 optimizer = tf.keras.optimizers.Adam(0.05)
 
+
+@tf.function
+def train_step(batch):
+    with tf.GradientTape() as tape:
+        loss = loss_object(batch["labels"], model(batch["features"]))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    return loss, gradients
+
+
 for epoch in range(EPOCHS):
     for step, batch in enumerate(data):
-        with tf.GradientTape() as tape:
-            loss = loss_object(batch["labels"], model(batch["features"]))
-        gradients = tape.gradient(loss, model.trainable_variables)
+        loss, gradients = train_step(batch)
         gathered = [tf.zeros_like(g) for g in gradients]
         gathered = [tf.add(total, g) for total, g in zip(gathered, gradients)]
 
