@@ -6,8 +6,9 @@ import math
 
 from tfrewrite.model import Contract
 from tfrewrite.verify import timing
-from tfrewrite.verify.experiment import MORE_S, STEPS, Effort
+from tfrewrite.verify.experiment import STEPS, Effort
 from tfrewrite.verify.judging import Promise
+from tfrewrite.verify.measuring import MORE_S
 from tfrewrite.verify.runs import Observation
 
 
