@@ -113,10 +113,10 @@ class VerifySession:
         try:
             return self._run()
         except (ConfigError, subjects.SubjectError) as error:
-            _complain(f"tfrewrite: {error}")
+            complain(f"tfrewrite: {error}")
             return WRONG_USE
         except KeyboardInterrupt as interrupted:
-            _complain("tfrewrite: interrupted; nothing was written")
+            complain("tfrewrite: interrupted; nothing was written")
             return 128 + getattr(interrupted, "number", signal.SIGINT)
 
     def verifications(self) -> list[Verification]:
@@ -124,7 +124,7 @@ class VerifySession:
         found = self._found()
         self._say_what_is_left_out(found)
         settings = self._settings
-        jobs = [job for pair in found.pairs for job in _jobs(pair, settings)]
+        jobs = [job for pair in found.pairs for job in jobs_of(pair, settings)]
         live = Live(silent=self._options.quiet or not sys.stderr.isatty())
         try:
             with ended_by_signals():
@@ -133,11 +133,11 @@ class VerifySession:
             live.clear()
 
     def _run(self) -> int:
-        targets = _targets(self._options.outputs, self._options.format)
+        targets = targets_of(self._options.outputs, self._options.format)
         found = self.verifications()
         for format_, target in targets:
             if found or format_ != "text" or target is not None:
-                _write(rendered(found, format_, self._options), target)
+                write_report(rendered(found, format_, self._options), target)
         return 0 if all(one.verdict is Verdict.PASS for one in found) else 1
 
     # What there is to verify.
@@ -153,8 +153,8 @@ class VerifySession:
             (path,) = paths
             if path.is_dir():
                 listed = self._settings.listed(path)
-                return subjects.rewritten_tree(path, listed, self._rules(), contract)
-            return subjects.rewritten_file(path, self._rules(), contract)
+                return subjects.rewritten_tree(path, listed, rules_of(self._options), contract)
+            return subjects.rewritten_file(path, rules_of(self._options), contract)
         original, rewritten = paths
         if original.is_dir() != rewritten.is_dir():
             raise ConfigError(f"{original} and {rewritten}: give two files or two directories")
@@ -163,52 +163,58 @@ class VerifySession:
             return subjects.given_trees(original, rewritten, listed, contract)
         return subjects.given(original, rewritten, contract)
 
-    def _rules(self) -> subjects.Rules:
-        assert self._options.rules is not None
-        settings = self._options.rules.settings()
-        wanted = Filter(settings.root, settings.exclude, settings.include)
-        return subjects.Rules(Plan(settings).policy, wanted)
-
     def _say_what_is_left_out(self, found: subjects.Found) -> None:
         if self._options.quiet:
             return
         for note in found.notes[: None if self._options.verbose else MOST_NOTES]:
-            _complain(note)
+            complain(note)
         if len(found.notes) > MOST_NOTES and not self._options.verbose:
-            _complain(f"and {len(found.notes) - MOST_NOTES} more such notes; see --verbose")
+            complain(f"and {len(found.notes) - MOST_NOTES} more such notes; see --verbose")
         if self._options.verbose or len(found.unchanged) == 1:
             for script in found.unchanged:
-                _complain(f"{script}: nothing to verify: both versions of it are the same")
+                complain(f"{script}: nothing to verify: both versions of it are the same")
         elif found.unchanged:
             count = len(found.unchanged) + len(found.pairs)
-            _complain(
+            complain(
                 f"nothing to verify in {len(found.unchanged)} of {count} scripts: both versions "
                 "of them are the same"
             )
 
     @cached_property
     def _settings(self) -> VerifySettings:
-        options = self._options
-        rules = options.rules
-        file = rules.config if rules and rules.config else find_settings(str(options.paths[0]))
-        settings = load_settings(file, Path(sys.executable))
-        return settings.told(
-            python=options.python,
-            arguments=_parsed("--args", options.arguments, split_arguments),
-            steps=_parsed("--steps", options.steps, parse_steps),
-            seeds=options.seeds,
-            runs=options.runs,
-            timeout_s=_finite("--timeout", options.timeout_s),
-            memory_limit_mb=_finite("--memory-limit", options.memory_limit_mb),
-            device=options.device or None,
-            contract=_parsed("--contract", options.contract, parse_contract),
-            synthetic=options.synthetic,
-            legacy_keras=options.legacy_keras,
-            quick=options.quick,
-        )
+        return settings_of(self._options)
 
 
-def _jobs(pair: Pair, settings: VerifySettings) -> list[Job]:
+def settings_of(options: VerifyOptions) -> VerifySettings:
+    """The settings file with what the command line says over it."""
+    rules = options.rules
+    file = rules.config if rules and rules.config else find_settings(str(options.paths[0]))
+    settings = load_settings(file, Path(sys.executable))
+    return settings.told(
+        python=options.python,
+        arguments=_parsed("--args", options.arguments, split_arguments),
+        steps=_parsed("--steps", options.steps, parse_steps),
+        seeds=options.seeds,
+        runs=options.runs,
+        timeout_s=_finite("--timeout", options.timeout_s),
+        memory_limit_mb=_finite("--memory-limit", options.memory_limit_mb),
+        device=options.device or None,
+        contract=_parsed("--contract", options.contract, parse_contract),
+        synthetic=options.synthetic,
+        legacy_keras=options.legacy_keras,
+        quick=options.quick,
+    )
+
+
+def rules_of(options: VerifyOptions) -> subjects.Rules:
+    """What `check` and `apply` would do with these options."""
+    assert options.rules is not None
+    settings = options.rules.settings()
+    wanted = Filter(settings.root, settings.exclude, settings.include)
+    return subjects.Rules(Plan(settings).policy, wanted)
+
+
+def jobs_of(pair: Pair, settings: VerifySettings) -> list[Job]:
     """The pair as its own settings want it, on each device."""
     tree, script = pair.original.tree, pair.original.script
     own = settings.of(tree, script)
@@ -265,7 +271,7 @@ def rendered(found: Sequence[Verification], format_: str, options: VerifyOptions
     return text.render(found, quiet=options.quiet, verbose=options.verbose)
 
 
-def _targets(outputs: Sequence[str], format_: str) -> list[tuple[str, Path | None]]:
+def targets_of(outputs: Sequence[str], format_: str) -> list[tuple[str, Path | None]]:
     """Where which report goes: `html=FILE` names both, `FILE` takes `--format`.
 
     Standard output has the report of that format, unless a file has it.
@@ -303,18 +309,19 @@ def _writable(target: Path) -> Path:
     return target
 
 
-def _write(report: str, target: Path | None) -> None:
+def write_report(report: str | bytes, target: Path | None) -> None:
+    data = report if isinstance(report, bytes) else report.encode("utf-8", "replace")
     if target is None:
         sys.stdout.flush()
-        sys.stdout.buffer.write(report.encode("utf-8", "replace"))
+        sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return
     try:
-        target.write_text(report, encoding="utf-8", errors="replace")
+        target.write_bytes(data)
     except OSError as error:
         raise ConfigError(f"--output: {target}: {error.strerror or error}") from error
 
 
-def _complain(line: str) -> None:
+def complain(line: str) -> None:
     sys.stderr.write(printable(line) + "\n")
     sys.stderr.flush()

@@ -202,6 +202,10 @@ class Experiment:
         except Inconclusive as stopped:
             self._stopped = stopped
 
+    def timed(self) -> Timed:
+        """The rewritten version, to be held to others; once its numbers were compared."""
+        return Timed(self._pair.rewritten, self._observed[Version.REWRITTEN])
+
     def verification(self) -> Verification:
         stopped, numerics = self._stopped, self._numerics
         if stopped is not None:

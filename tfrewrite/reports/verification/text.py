@@ -40,6 +40,8 @@ def render(
             lines.extend(_details(one))
         elif one.verdict is not Verdict.PASS and not quiet:
             lines.extend(_why(one))
+        if not quiet:
+            lines.extend(_tried(one))
     if len(verifications) != 1:
         lines.append(words.total(verifications))
     return "".join(f"{printable(words.clipped(line, LONGEST))}\n" for line in lines)
@@ -76,6 +78,17 @@ def _details(one: Verification) -> Iterator[str]:
     if one.environment:
         yield from _environment(one.environment)
     yield _row("took", words.seconds(one.elapsed_s))
+
+
+def _tried(one: Verification) -> Iterator[str]:
+    """Which rewrites are kept, where they were chosen."""
+    for change in one.subject.changes:
+        if change.trial is not None:
+            promise = f"{change.rule} {change.name} [{change.contract.value}]"
+            yield _row("rewrite", f"{promise} line {change.line}: {change.message}")
+            yield _row("", words.tried(change.trial))
+            if change.trial.evidence:
+                yield _row("", change.trial.evidence)
 
 
 def _row(label: str, content: str) -> str:

@@ -1,0 +1,231 @@
+"""One run of `apply --verify`: from options to what is kept, written and reported."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tfrewrite import textfile
+from tfrewrite.config import ConfigError
+from tfrewrite.keeping.deciding import Decision, Wanted, decide
+from tfrewrite.keeping.finding import Found, Script, find
+from tfrewrite.keeping.trials import Runnable
+from tfrewrite.live import Live
+from tfrewrite.model import Contract, Outcome, Status
+from tfrewrite.reports import diff as diff_report
+from tfrewrite.reports.summary import listed, plural
+from tfrewrite.verify import subjects
+from tfrewrite.verify.experiment import Effort
+from tfrewrite.verify.settings import VerifySettings
+from tfrewrite.verify.timing import MIN_EFFECT
+from tfrewrite.verifying import (
+    SIGNALS,
+    WRONG_USE,
+    VerifyOptions,
+    complain,
+    ended_by_signals,
+    jobs_of,
+    rendered,
+    rules_of,
+    settings_of,
+    targets_of,
+    write_report,
+)
+
+
+@dataclass(frozen=True)
+class KeepOptions:
+    """What the command line says beside what `verify` takes."""
+
+    verify: VerifyOptions
+    diff: bool = False
+    min_speedup: float | None = None
+    """How many times as fast a rewrite has to make a script; None: it may not make it slower."""
+
+
+class KeepSession:
+    """What the user asked for, and how it went."""
+
+    def __init__(self, options: KeepOptions) -> None:
+        self._options = options
+        self._written = False
+
+    def run(self) -> int:
+        """The exit code; one line instead of a traceback for what the user can mend."""
+        try:
+            return self._run()
+        except (ConfigError, subjects.SubjectError) as error:
+            complain(f"tfrewrite: {error}")
+            return WRONG_USE
+        except textfile.TextFileError as error:
+            complain(f"tfrewrite: {error}; no file was rewritten")
+            return WRONG_USE
+        except KeyboardInterrupt as interrupted:
+            done = "every file was rewritten as told" if self._written else "nothing was written"
+            complain(f"tfrewrite: interrupted; {done}")
+            return 128 + getattr(interrupted, "number", signal.SIGINT)
+
+    def _run(self) -> int:
+        self._check()
+        asked = self._options.verify
+        targets = targets_of(asked.outputs, asked.format)
+        (path,) = asked.paths
+        found = find(path, rules_of(asked), self._settings.listed(path) if path.is_dir() else ())
+        self._say(found)
+        decision = self._decided(found)
+        kept = [outcome for _, outcome in _rewritten(found, decision)]
+        if not self._options.diff:
+            self._write(found, decision)
+        for format_, target in targets:
+            self._report(found, decision, format_, target)
+        if any(one.status is Status.FAILED for one in found.others):
+            return WRONG_USE
+        return 1 if not decision.all_shown or (self._options.diff and kept) else 0
+
+    def _check(self) -> None:
+        asked, least = self._options.verify, self._options.min_speedup
+        if len(asked.paths) != 1:
+            raise ConfigError(
+                f"apply --verify takes one file or one directory, not {len(asked.paths)} paths; "
+                "the scripts of a directory are verified together"
+            )
+        if least is not None and self._settings.quick:
+            raise ConfigError("--min-speedup needs times, and --quick compares numbers only")
+
+    def _say(self, found: Found) -> None:
+        for one in found.others:
+            if one.status is Status.FAILED:
+                complain(f"{one.path}: error: {one.error}")
+        if self._options.verify.quiet:
+            return
+        for note in found.notes:
+            complain(note)
+        if not found.rewrites.all and not found.notes:
+            (path,) = self._options.verify.paths
+            complain(f"{path}: nothing to verify: no rewrite is to be made")
+
+    # What is run.
+
+    def _decided(self, found: Found) -> Decision:
+        if not found.rewrites.all:
+            return Decision()
+        live = Live(silent=self._options.verify.quiet or not sys.stderr.isatty())
+        least = self._options.min_speedup
+        wanted = Wanted(not self._settings.quick, must_gain=least is not None and least > 1)
+
+        def runnables(script: Script) -> list[Runnable]:
+            return list(self._runnables(found, script))
+
+        try:
+            with ended_by_signals():
+                return decide(found, runnables, wanted, live.show, live.keep)
+        finally:
+            live.clear()
+
+    def _runnables(self, found: Found, script: Script) -> Iterator[Runnable]:
+        """A script as it is run on each device."""
+        settings = self._settings.of(found.tree, script.name)
+        files = found.rewrites.files
+        outcomes = [(name, files[name].full.outcome) for name in files if name in script.imports]
+        pair = subjects.pair_of(
+            found.tree, script.name, outcomes, script.shown, self._settings.contract
+        )
+
+        def effort(contract: Contract) -> Effort:
+            gain = (self._options.min_speedup or 1) - 1
+            return replace(settings.effort(contract), min_effect=max(MIN_EFFECT, gain))
+
+        for job in jobs_of(pair, self._settings):
+            own = replace(job, effort=effort(job.pair.promise.contract))
+            yield Runnable(found.tree, script.name, script.shown, own, settings.contract, effort)
+
+    @cached_property
+    def _settings(self) -> VerifySettings:
+        return settings_of(self._options.verify)
+
+    # What is left.
+
+    def _write(self, found: Found, decision: Decision) -> None:
+        """All files that change, or none; a signal has to wait for the end of it."""
+        files = found.rewrites.files
+        changes = [
+            (files[name].path, textfile.decode(files[name].data), outcome.after)
+            for name, outcome in _rewritten(found, decision)
+        ]
+        with _undisturbed():
+            textfile.write_all(changes)
+            self._written = bool(changes)
+
+    def _report(self, found: Found, decision: Decision, format_: str, target: Path | None) -> None:
+        verifications, options = decision.verifications, self._options.verify
+        if format_ == "json":
+            from tfrewrite.reports.verification import json_report  # noqa: PLC0415
+
+            write_report(json_report.render(verifications, **self._told(found, decision)), target)
+            return
+        report = rendered(verifications, format_, options) if verifications else ""
+        if format_ == "text" and verifications and not options.quiet:
+            report += self._summary(found, decision)
+        if format_ != "text" or not self._options.diff:
+            if report or target is not None:
+                write_report(report, target)
+            return
+        sys.stderr.write(report)
+        sys.stderr.flush()
+        diff = b"".join(diff_report.render(one) for _, one in _rewritten(found, decision))
+        write_report(diff, target)
+
+    def _told(self, found: Found, decision: Decision) -> dict[str, Any]:
+        """What the report for programs says beside the verifications."""
+        written = Status.WOULD_REWRITE if self._options.diff else Status.REWRITTEN
+        changed = {name for name, _ in _rewritten(found, decision)}
+        files = [
+            {"path": file.path, "status": written.value if name in changed else "unchanged"}
+            for name, file in found.rewrites.files.items()
+        ]
+        left = [{"path": one.path, "status": one.status.value} for one in found.others]
+        kept = sum(fate.ground.keeps for fate in decision.fates.values())
+        return {
+            "files": [*files, *left],
+            "rewrites": {"kept": kept, "dropped": len(decision.fates) - kept},
+        }
+
+    def _summary(self, found: Found, decision: Decision) -> str:
+        kept = sum(fate.ground.keeps for fate in decision.fates.values())
+        dropped = len(decision.fates) - kept
+        made = "to make" if self._options.diff else "made"
+        files = plural(len(list(_rewritten(found, decision))), "file")
+        parts = [
+            f"{plural(kept, 'rewrite')} {made} in {files}" if kept else "nothing was rewritten",
+            f"{dropped:,} dropped" if dropped else "",
+        ]
+        return f"{listed(parts)}\n"
+
+
+def _rewritten(found: Found, decision: Decision) -> Iterator[tuple[str, Outcome]]:
+    """The files that change, by their names in the tree, as they are kept."""
+    for name in found.rewrites.files:
+        version = found.rewrites.version(name, decision.kept)
+        if version.made:
+            yield name, version.outcome
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals that would end the program are not heard meanwhile."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard = {one: signal.signal(one, signal.SIG_IGN) for one in SIGNALS}
+    try:
+        yield
+    finally:
+        for one, handler in heard.items():
+            signal.signal(one, handler or signal.SIG_DFL)
