@@ -74,7 +74,7 @@ def require_runnable(path: Path) -> None:
 
 def given(original: Path, rewritten: Path, contract: Contract | None) -> Found:
     """Two files: the second is held against the first, in the surroundings of the first."""
-    script, new = _script(original), _script(rewritten)
+    script, new = script_data(original), script_data(rewritten)
     if script == new:
         raise SubjectError(f"{original} and {rewritten} are the same: there is nothing to verify")
     real = original.resolve()
@@ -128,7 +128,7 @@ def given_trees(
 
 def rewritten_file(path: Path, rules: Rules, contract: Contract | None) -> Found:
     """A script and what the rules make of it."""
-    _script(path)
+    script_data(path)
     if rules.wanted.excludes(str(path)):
         return Found(notes=(f"{path}: excluded by the settings or by --exclude",))
     outcome = engine.handle(str(path), rules.policy(str(path)))
@@ -148,7 +148,7 @@ def rewritten_tree(
     tree = copied_tree(folder)
     sources = python_files(folder)
     for name in scripts:
-        sources.setdefault(name, _script(folder / name))
+        sources.setdefault(name, script_data(folder / name))
     changed: dict[str, Outcome] = {}
     notes: list[str] = []
     for name in sources:
@@ -238,7 +238,7 @@ def changes_of(name: str, outcome: Outcome, script: str) -> Iterator[Change]:
 # Files.
 
 
-def _script(path: Path) -> bytes:
+def script_data(path: Path) -> bytes:
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -131,7 +131,12 @@ class _Deciding:
         for bench, script in self._benches.items():
             if bench.broken is not None:
                 changes = self._changes(script.imports, script.name)
-                yield replace(bench.broken, subject=_with(bench.broken.subject, changes))
+                subject = _with(bench.broken.subject, changes)
+                kept = any(change.trial and change.trial.kept for change in changes)
+                told = "" if kept else "nothing is kept: "
+                yield replace(
+                    bench.broken, subject=subject, headline=f"{told}{bench.broken.headline}"
+                )
             elif bench.concerns:
                 yield self._verified(bench, script)
         for name in self._rewrites.files:

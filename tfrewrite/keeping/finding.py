@@ -54,7 +54,9 @@ def _of_file(path: Path, rules: subjects.Rules) -> Found:
         return Found(Rewrites([]), real.parent, others=(failed,))
     file = RewrittenFile(real.name, str(path), data, rules.policy(str(path)), named=True)
     if not file.full.made:
-        return Found(Rewrites([]), real.parent, others=(file.full.outcome,))
+        one = file.full.outcome
+        notes = (f"{path}: skipped: {one.error}",) if one.status is Status.SKIPPED else ()
+        return Found(Rewrites([]), real.parent, others=(one,), notes=notes)
     tree = subjects.copied_tree(real.parent)
     script = Script(real.name, path, frozenset([real.name]))
     return Found(Rewrites([file]), tree, (script,))
@@ -65,7 +67,7 @@ def _in_tree(folder: Path, rules: subjects.Rules, listed: Sequence[str]) -> Foun
     real = folder.resolve()
     sources = python_files(folder)
     for name in listed:
-        sources.setdefault(name, (folder / name).read_bytes())
+        sources.setdefault(name, subjects.script_data(folder / name))
     changing: list[RewrittenFile] = []
     others: list[Outcome] = []
     for path, name in _handled(folder, rules, listed).items():

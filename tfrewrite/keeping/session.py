@@ -200,11 +200,13 @@ class KeepSession:
     def _summary(self, found: Found, decision: Decision) -> str:
         kept = sum(fate.ground.keeps for fate in decision.fates.values())
         dropped = len(decision.fates) - kept
+        refused = sum(len(one.refusals) for one in _outcomes(found, decision))
         made = "to make" if self._options.diff else "made"
         files = plural(len(list(_rewritten(found, decision))), "file")
         parts = [
             f"{plural(kept, 'rewrite')} {made} in {files}" if kept else "nothing was rewritten",
             f"{dropped:,} dropped" if dropped else "",
+            f"{plural(refused, 'refusal')} (see tfrewrite check)" if refused else "",
         ]
         return f"{listed(parts)}\n"
 
@@ -215,6 +217,12 @@ def _rewritten(found: Found, decision: Decision) -> Iterator[tuple[str, Outcome]
         version = found.rewrites.version(name, decision.kept)
         if version.made:
             yield name, version.outcome
+
+
+def _outcomes(found: Found, decision: Decision) -> Iterator[Outcome]:
+    for name in found.rewrites.files:
+        yield found.rewrites.version(name, decision.kept).outcome
+    yield from found.others
 
 
 @contextlib.contextmanager

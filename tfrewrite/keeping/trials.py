@@ -69,6 +69,7 @@ class Bench:
             script.job.pair.original, self._laboratory, self._effort, self._progress
         )
         self._experiments: dict[Files, Experiment] = {}
+        self._broken: dict[Files, Verification] = {}
         self._speeds: dict[tuple[Files, Files], Speed] = {}
 
     def start(self) -> None:
@@ -81,8 +82,7 @@ class Bench:
         except Inconclusive as stopped:
             self.broken = self._inconclusive(stopped)
         except OSError as error:
-            reason = f"this machine could not do what was needed: {error}"
-            self.broken = self._inconclusive(Inconclusive(Verdict.INCONCLUSIVE, reason, ROOM))
+            self.broken = self._inconclusive(_of_machine(error))
         finally:
             self._laboratory.watch = None
 
@@ -114,9 +114,8 @@ class Bench:
     def numbers(self, chosen: frozenset[Place]) -> Verification:
         """Of a version with these rewrites; the original is held to itself where there are none."""
         files = self.files(chosen)
-        if files not in self._experiments:
-            made = [place for place in self._rewrites.made(chosen) if place.file in self.concerns]
-            self._what = f"with {plural(len(made), 'rewrite')}, " if made else "with none, "
+        if files not in self._experiments and files not in self._broken:
+            self._what = f"{self._rewrites_in(chosen)}, "
             pair = self._pair(chosen)
             experiment = Experiment(
                 pair,
@@ -125,10 +124,19 @@ class Bench:
                 self._progress,
                 self._baseline,
             )
-            with self._timing():
-                experiment.examine()
-            self._experiments[files] = experiment
+            try:
+                with self._timing():
+                    experiment.examine()
+                self._experiments[files] = experiment
+            except OSError as error:
+                self._broken[files] = self._inconclusive(_of_machine(error))
+        if files in self._broken:
+            return self._broken[files]
         return self._experiments[files].verification()
+
+    def _rewrites_in(self, chosen: frozenset[Place]) -> str:
+        made = [place for place in self._rewrites.made(chosen) if place.file in self.concerns]
+        return f"with {plural(len(made), 'rewrite')}" if made else "with no rewrite"
 
     def _pair(self, chosen: frozenset[Place]) -> Pair:
         script, whole = self._script, self._script.job.pair
@@ -144,7 +152,8 @@ class Bench:
         """How fast it is with more of them; both versions were found to hold before."""
         less, full = self.files(fewer), self.files(more)
         if (less, full) not in self._speeds:
-            self._what = ""
+            beside = self._rewrites_in(fewer) if less else "original"
+            self._what = f"{self._rewrites_in(more)} against {beside}, "
             with self._timing():
                 self._speeds[less, full] = self._measured(less, full)
         return self._speeds[less, full]
@@ -152,20 +161,22 @@ class Bench:
     def _measured(self, less: Files, full: Files) -> Speed:
         if less == full:
             return Speed(SpeedVerdict.NO_CHANGE, "The script does not run what differs.")
-        if not less:
-            experiment = self._experiments[full]
-            experiment.measure()
-            found = experiment.verification()
-            return found.speed or Speed(SpeedVerdict.NOT_MEASURED, found.reason)
-        versions = {
-            Version.ORIGINAL: self._experiments[less].timed(),
-            Version.REWRITTEN: self._experiments[full].timed(),
-        }
+        experiment = self._experiments[full]
         try:
+            if not less:
+                experiment.measure()
+                found = experiment.verification()
+                return found.speed or Speed(SpeedVerdict.NOT_MEASURED, found.reason)
+            versions = {
+                Version.ORIGINAL: self._experiments[less].timed(),
+                Version.REWRITTEN: experiment.timed(),
+            }
             stopwatch = self._effort.stopwatch(self._laboratory, self._progress)
             return stopwatch.compare(versions)
         except Inconclusive as stopped:
             return Speed(SpeedVerdict.NOT_MEASURED, stopped.reason)
+        except OSError as error:
+            return Speed(SpeedVerdict.NOT_MEASURED, _of_machine(error).reason)
 
     def verification(self, chosen: frozenset[Place]) -> Verification:
         """All that was found out about the version with these rewrites."""
@@ -180,6 +191,11 @@ class Bench:
             self.elapsed_s += time.monotonic() - began
 
 
+def _of_machine(error: OSError) -> Inconclusive:
+    reason = f"this machine could not do what was needed: {error}"
+    return Inconclusive(Verdict.INCONCLUSIVE, reason, ROOM)
+
+
 class Benches:
     """The oracle of the search: what several scripts, which share rewritten files, say together."""
 
@@ -192,36 +208,22 @@ class Benches:
 
     def numbers(self, chosen: frozenset[Place]) -> Numbers:
         """The worst of what they say."""
-        found = {bench: self._numbers(bench, chosen) for bench in self._concerned(chosen)}
-        order = (Verdict.FAIL, Verdict.INCONCLUSIVE)
-        for verdict in order:
+        found = {bench: bench.numbers(chosen) for bench in self._concerned(chosen)}
+        for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE):
             for bench, one in found.items():
                 if one.verdict is verdict:
-                    return replace(one, evidence=self._said(bench, one.evidence))
+                    return Numbers(verdict, self._said(bench, one.reason))
         return Numbers(Verdict.PASS, "")
-
-    def _numbers(self, bench: Bench, chosen: frozenset[Place]) -> Numbers:
-        try:
-            found = bench.numbers(chosen)
-        except OSError as error:
-            return Numbers(Verdict.INCONCLUSIVE, f"this machine could not do it: {error}")
-        return Numbers(found.verdict, found.reason)
 
     def pace(self, fewer: frozenset[Place], more: frozenset[Place]) -> Pace:
         """Slower where it is for one of them; faster where it is for one, and slower for none."""
-        found = {bench: self._speed(bench, fewer, more) for bench in self._concerned(more)}
+        found = {bench: bench.pace(fewer, more) for bench in self._concerned(more)}
         bench = min(
             found, key=lambda one: (_GRAVEST.index(found[one].verdict), -_ratio(found[one]))
         )
         speed = found[bench]
         evidence = self._said(bench, speed.reason)
         return Pace(speed.verdict, evidence, speed.steady or speed.whole)
-
-    def _speed(self, bench: Bench, fewer: frozenset[Place], more: frozenset[Place]) -> Speed:
-        try:
-            return bench.pace(fewer, more)
-        except OSError as error:
-            return Speed(SpeedVerdict.NOT_MEASURED, f"this machine could not do it: {error}")
 
     def _concerned(self, chosen: frozenset[Place]) -> list[Bench]:
         """Those that execute a file in question; of nothing, all are asked."""
