@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -20,6 +22,8 @@ from tfrewrite.analysis.facts import Facts
 from tfrewrite.cli import app
 from tfrewrite.keeping import session
 from tfrewrite.model import Site
+from tfrewrite.options import Options
+from tfrewrite.verifying import VerifyOptions
 from toys import TOYS, MergePairs
 
 Cli = Callable[..., Result]
@@ -567,3 +571,63 @@ def test_nothing_is_written_before_the_verdict(
     cli("train.py")
     assert set(seen) == {THREE}
     assert Path("train.py").read_text() != THREE
+
+
+# At a terminal.
+
+
+class Terminal(io.StringIO):
+    """What is written to it is seen by a person."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def said(monkeypatch: pytest.MonkeyPatch, **options: Any) -> list[str]:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    asked = VerifyOptions([Path("train.py")], rules=Options(["train.py"]), runs=2, **options)
+    session.KeepSession(session.KeepOptions(asked)).run()
+    return terminal.getvalue().split("\r\x1b[K")
+
+
+def test_what_it_costs_is_said_before_and_what_is_run_meanwhile(
+    cli: Cli, runs: FakeRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(train=THREE.replace("    old(3)\n", ""))
+    runs.takes_s = 2.0
+    parts = [part.partition(": ")[2] for part in said(monkeypatch)]
+    assert parts[2] == (
+        "at most 6 more runs of about 2.0 s: 12 s; to tell 2 rewrites apart by their numbers at "
+        "most 3 more runs: 6.0 s, by their times at most 3 comparisons of about 8.0 s: 24 s\n"
+    )
+    assert parts[3] == "with 2 rewrites, numbers: rewritten"
+    assert "with 2 rewrites against 1, times: original (1 of 4)" in parts
+    assert "with 1 rewrite against original, times: rewritten (2 of 4)" in parts
+
+
+def test_nobody_is_told_who_wants_quiet(
+    cli: Cli, runs: FakeRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(train=THREE)
+    assert said(monkeypatch, quiet=True) == [""]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+@pytest.mark.parametrize("bad", [0, 1, 2, 5])
+def test_no_more_runs_than_foretold(
+    cli: Cli, runs: FakeRuns, monkeypatch: pytest.MonkeyPatch, count: int, bad: int
+) -> None:
+    """Whether all hold, or none."""
+    lines = "".join(f"    old({number + 10})\n" for number in range(count))
+    make(train=f"import tensorflow\nfor step in x:\n{lines}")
+    runs.prints = lambda run: (
+        "2\n" if "new(" in run.text and f"new({bad + 9})" in run.text else "1\n"
+    )
+    runs.step_s = lambda run: 0.1 * 1.5 ** run.text.count("new(")
+    told: list[str] = []
+    monkeypatch.setattr("tfrewrite.live.Live.keep", lambda *said: told.append(said[-1]))
+    cli("train.py", "--runs", "2")
+    numbers, apart, comparisons = ([*map(int, re.findall(r"at most (\d+)", told[0])), 0, 0])[:3]
+    assert len(runs.of("observed")) <= numbers + 1 + apart
+    assert len(runs.of("timed")) <= 4 * (1 + comparisons)

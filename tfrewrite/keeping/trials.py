@@ -115,7 +115,7 @@ class Bench:
         """Of a version with these rewrites; the original is held to itself where there are none."""
         files = self.files(chosen)
         if files not in self._experiments and files not in self._broken:
-            self._what = f"{self._rewrites_in(chosen)}, "
+            self._what = f"with {plural(self._count(chosen), 'rewrite')}, "
             pair = self._pair(chosen)
             experiment = Experiment(
                 pair,
@@ -134,9 +134,8 @@ class Bench:
             return self._broken[files]
         return self._experiments[files].verification()
 
-    def _rewrites_in(self, chosen: frozenset[Place]) -> str:
-        made = [place for place in self._rewrites.made(chosen) if place.file in self.concerns]
-        return f"with {plural(len(made), 'rewrite')}" if made else "with no rewrite"
+    def _count(self, chosen: frozenset[Place]) -> int:
+        return sum(place.file in self.concerns for place in self._rewrites.made(chosen))
 
     def _pair(self, chosen: frozenset[Place]) -> Pair:
         script, whole = self._script, self._script.job.pair
@@ -152,8 +151,8 @@ class Bench:
         """How fast it is with more of them; both versions were found to hold before."""
         less, full = self.files(fewer), self.files(more)
         if (less, full) not in self._speeds:
-            beside = self._rewrites_in(fewer) if less else "original"
-            self._what = f"{self._rewrites_in(more)} against {beside}, "
+            beside = self._count(fewer) or "original"
+            self._what = f"with {plural(self._count(more), 'rewrite')} against {beside}, "
             with self._timing():
                 self._speeds[less, full] = self._measured(less, full)
         return self._speeds[less, full]

@@ -36,12 +36,13 @@ def render(
     full = verbose or len(verifications) == 1
     for one in verifications:
         lines.append(_verdict(one))
-        if full and not quiet:
+        if quiet:
+            continue
+        lines.extend(_tried(one))
+        if full:
             lines.extend(_details(one))
-        elif one.verdict is not Verdict.PASS and not quiet:
+        elif one.verdict is not Verdict.PASS:
             lines.extend(_why(one))
-        if not quiet:
-            lines.extend(_tried(one))
     if len(verifications) != 1:
         lines.append(words.total(verifications))
     return "".join(f"{printable(words.clipped(line, LONGEST))}\n" for line in lines)

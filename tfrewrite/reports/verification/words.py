@@ -94,7 +94,7 @@ def tried(trial: Trial) -> str:
     """Whether a rewrite is kept, and why, in one phrase."""
     parts = [GROUNDS.get(trial.ground, trial.ground)]
     if trial.ground == "faster" and trial.gain is not None:
-        parts = [f"{factor(trial.gain.value)} times as fast with it ({interval(trial.gain)})"]
+        parts = [f"{factor(trial.gain.value)} times as fast with it"]
     if trial.share is not None:
         parts.append(f"{trial.share:.0%} of the gain")
     if trial.others:
