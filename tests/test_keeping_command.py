@@ -441,6 +441,9 @@ def test_nothing_to_do(cli: Cli, runs: FakeRuns) -> None:
     assert (done.exit_code, done.stdout) == (0, "")
     assert done.stderr == "train.py: nothing to verify: no rewrite is to be made\n"
     assert cli(".").exit_code == 0
+    assert json.loads(cli(".", "--format", "json").stdout)["rewrites"] == {"kept": 0, "dropped": 0}
+    assert cli(".", "--format", "html").stdout.startswith("<!")
+    assert cli(".", "--diff").stdout == ""
     assert cli("train.py", "--exclude", "train.py").exit_code == 0
     assert not runs.made
 
@@ -458,6 +461,7 @@ def test_nothing_to_do(cli: Cli, runs: FakeRuns) -> None:
         (["a.py", "--shard", "1/2"], "--shard and --verify do not go together"),
         (["a.py", "--statistics"], "--statistics and --verify do not go together"),
         (["a.py", "--quick", "--min-speedup", "2"], "--min-speedup needs times"),
+        (["a.py", "--min-speedup", "nan"], "--min-speedup: nan is no factor"),
         (["a.py", "--steps", "many"], "--steps: 'many' is no number of steps"),
         (["a.py", "--python", "none/python"], "there is no such interpreter"),
         (["a.py", "--output", "none/x"], "there is no directory none"),

@@ -11,7 +11,7 @@ What is returned as kept was itself asked for, as a whole: no conclusion is draw
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Generic, Protocol, TypeVar
 
@@ -223,8 +223,9 @@ class _Search(Generic[T]):
         numbers = self._oracle.numbers(both)
         pace = self._oracle.pace(frozenset(), both) if numbers.holds else None
         if pace is not None and self._pays(pace):
-            for item in more:
-                self._fates[item] = self._fate(both, pace)
+            # The gain is that of all which are kept by now, of which nobody has a share.
+            together = replace(self._fate(both, pace), gain=None)
+            self._fates |= dict.fromkeys(more, together)
             return both
         if len(more) == 1:
             if pace is None:

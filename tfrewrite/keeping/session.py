@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import sys
 import threading
@@ -96,6 +97,8 @@ class KeepSession:
                 f"apply --verify takes one file or one directory, not {len(asked.paths)} paths; "
                 "the scripts of a directory are verified together"
             )
+        if least is not None and not math.isfinite(least):
+            raise ConfigError(f"--min-speedup: {least} is no factor; write a number, as in 1.05")
         if least is not None and self._settings.quick:
             raise ConfigError("--min-speedup needs times, and --quick compares numbers only")
 
@@ -164,23 +167,28 @@ class KeepSession:
             self._written = bool(changes)
 
     def _report(self, found: Found, decision: Decision, format_: str, target: Path | None) -> None:
+        """As `verify` does it; the diff takes the place of the text, which goes elsewhere."""
         verifications, options = decision.verifications, self._options.verify
         if format_ == "json":
             from tfrewrite.reports.verification import json_report  # noqa: PLC0415
 
             write_report(json_report.render(verifications, **self._told(found, decision)), target)
             return
-        report = rendered(verifications, format_, options) if verifications else ""
-        if format_ == "text" and verifications and not options.quiet:
-            report += self._summary(found, decision)
-        if format_ != "text" or not self._options.diff:
-            if report or target is not None:
-                write_report(report, target)
+        report = ""
+        if verifications or format_ != "text" or target is not None:
+            report = rendered(verifications, format_, options)
+        if format_ != "text":
+            write_report(report, target)
             return
-        sys.stderr.write(report)
-        sys.stderr.flush()
-        diff = b"".join(diff_report.render(one) for _, one in _rewritten(found, decision))
-        write_report(diff, target)
+        if verifications and not options.quiet:
+            report += self._summary(found, decision)
+        if self._options.diff:
+            sys.stderr.write(report if verifications else "")
+            sys.stderr.flush()
+            diffs = [diff_report.render(one) for _, one in _rewritten(found, decision)]
+            write_report(b"".join(diffs), target)
+        else:
+            write_report(report, target)
 
     def _told(self, found: Found, decision: Decision) -> dict[str, Any]:
         """What the report for programs says beside the verifications."""
