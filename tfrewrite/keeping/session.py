@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tfrewrite import textfile
+from tfrewrite import outputs, textfile
 from tfrewrite.config import ConfigError
 from tfrewrite.keeping.deciding import Decision, Wanted, decide
 from tfrewrite.keeping.finding import Found, Script, find
@@ -21,23 +21,22 @@ from tfrewrite.keeping.trials import Runnable
 from tfrewrite.live import Live
 from tfrewrite.model import Contract, Outcome, Status
 from tfrewrite.reports import diff as diff_report
+from tfrewrite.reports.safe import printable
 from tfrewrite.reports.summary import listed, plural
 from tfrewrite.verify import subjects
 from tfrewrite.verify.experiment import Effort
 from tfrewrite.verify.settings import VerifySettings
 from tfrewrite.verify.timing import MIN_EFFECT
 from tfrewrite.verifying import (
+    FORMATS,
     SIGNALS,
     WRONG_USE,
     VerifyOptions,
-    complain,
     ended_by_signals,
     jobs_of,
     rendered,
     rules_of,
     settings_of,
-    targets_of,
-    write_report,
 )
 
 
@@ -63,20 +62,20 @@ class KeepSession:
         try:
             return self._run()
         except (ConfigError, subjects.SubjectError) as error:
-            complain(f"tfrewrite: {error}")
+            _complain(f"tfrewrite: {error}")
             return WRONG_USE
         except textfile.TextFileError as error:
-            complain(f"tfrewrite: {error}; no file was rewritten")
+            _complain(f"tfrewrite: {error}; no file was rewritten")
             return WRONG_USE
         except KeyboardInterrupt as interrupted:
             done = "every file was rewritten as told" if self._written else "nothing was written"
-            complain(f"tfrewrite: interrupted; {done}")
+            _complain(f"tfrewrite: interrupted; {done}")
             return 128 + getattr(interrupted, "number", signal.SIGINT)
 
     def _run(self) -> int:
         self._check()
         asked = self._options.verify
-        targets = targets_of(asked.outputs, asked.format)
+        targets = outputs.targets(asked.outputs, asked.format, FORMATS)
         (path,) = asked.paths
         found = find(path, rules_of(asked), self._settings.listed(path) if path.is_dir() else ())
         self._say(found)
@@ -105,14 +104,14 @@ class KeepSession:
     def _say(self, found: Found) -> None:
         for one in found.others:
             if one.status is Status.FAILED:
-                complain(f"{one.path}: error: {one.error}")
+                _complain(f"{one.path}: error: {one.error}")
         if self._options.verify.quiet:
             return
         for note in found.notes:
-            complain(note)
+            _complain(note)
         if not found.rewrites.all and not found.notes:
             (path,) = self._options.verify.paths
-            complain(f"{path}: nothing to verify: no rewrite is to be made")
+            _complain(f"{path}: nothing to verify: no rewrite is to be made")
 
     # What is run.
 
@@ -168,27 +167,29 @@ class KeepSession:
 
     def _report(self, found: Found, decision: Decision, format_: str, target: Path | None) -> None:
         """As `verify` does it; the diff takes the place of the text, which goes elsewhere."""
-        verifications, options = decision.verifications, self._options.verify
         if format_ == "json":
             from tfrewrite.reports.verification import json_report  # noqa: PLC0415
 
-            write_report(json_report.render(verifications, **self._told(found, decision)), target)
-            return
-        report = ""
-        if verifications or format_ != "text" or target is not None:
-            report = rendered(verifications, format_, options)
-        if format_ != "text":
-            write_report(report, target)
-            return
-        if verifications and not options.quiet:
-            report += self._summary(found, decision)
+            told = self._told(found, decision)
+            outputs.write(json_report.render(decision.verifications, **told).encode(), target)
+        elif format_ == "text":
+            self._report_text(found, decision, target)
+        else:
+            report = rendered(decision.verifications, format_, self._options.verify)
+            outputs.write(report.encode("utf-8", "replace"), target)
+
+    def _report_text(self, found: Found, decision: Decision, target: Path | None) -> None:
+        text = ""
+        if decision.verifications:
+            text = rendered(decision.verifications, "text", self._options.verify)
+            text += "" if self._options.verify.quiet else self._summary(found, decision)
         if self._options.diff:
-            sys.stderr.write(report if verifications else "")
+            sys.stderr.write(text)
             sys.stderr.flush()
             diffs = [diff_report.render(one) for _, one in _rewritten(found, decision)]
-            write_report(b"".join(diffs), target)
+            outputs.write(b"".join(diffs), target)
         else:
-            write_report(report, target)
+            outputs.write(text.encode("utf-8", "replace"), target)
 
     def _told(self, found: Found, decision: Decision) -> dict[str, Any]:
         """What the report for programs says beside the verifications."""
@@ -245,3 +246,8 @@ def _undisturbed() -> Iterator[None]:
     finally:
         for one, handler in heard.items():
             signal.signal(one, handler or signal.SIG_DFL)
+
+
+def _complain(line: str) -> None:
+    sys.stderr.write(printable(line) + "\n")
+    sys.stderr.flush()
