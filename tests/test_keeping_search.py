@@ -167,6 +167,16 @@ def test_what_builds_on_one_that_is_slower() -> None:
     assert grounds(choice) == {0: "slower", 1: "needs-a-dropped-one"}
 
 
+def test_what_is_slower_and_builds_on_a_good_one() -> None:
+    choice = choose([0, 1], World(times=product({0: 0.5, 1: 3.0}), needs={1: 0}))
+    assert grounds(choice) == {0: "faster", 1: "slower"}
+
+
+def test_what_pays_only_with_another_that_builds_on_it() -> None:
+    choice = choose([0, 1], World(times=product({0: 1.5, 1: 0.2}), needs={1: 0}))
+    assert choice.kept == sets(0, 1)
+
+
 @pytest.mark.parametrize("timed", [True, False])
 def test_where_nothing_can_be_shown_nothing_is_kept(*, timed: bool) -> None:
     world = World(shows_nothing=True)

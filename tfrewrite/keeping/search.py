@@ -153,8 +153,7 @@ class _Search(Generic[T]):
 
     def by_time(self) -> None:
         if len(self._kept) > 1:
-            for half in _halves(self._in_order(self._kept)):
-                self._weigh(half)
+            self._weigh_halves(self._in_order(self._kept))
         if not self._kept:
             return
         whole = self._beside_none()
@@ -188,9 +187,9 @@ class _Search(Generic[T]):
             self._weigh_halves(group)
 
     def _weigh_halves(self, group: Sequence[T]) -> bool:
-        """Whether any was dropped."""
+        """Whether any was dropped. What builds on others comes after them, and is weighed first."""
         before = self._kept
-        for half in _halves(group):
+        for half in reversed(_halves(group)):
             self._weigh(half)
         return self._kept != before
 
