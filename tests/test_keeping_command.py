@@ -21,6 +21,7 @@ from tfrewrite import registry, textfile
 from tfrewrite.analysis.facts import Facts
 from tfrewrite.cli import app
 from tfrewrite.keeping import session
+from tfrewrite.keeping.deciding import decide
 from tfrewrite.model import Site
 from tfrewrite.options import Options
 from tfrewrite.verifying import VerifyOptions
@@ -564,14 +565,13 @@ def test_nothing_is_written_before_the_verdict(
         return prints(run)
 
     runs.prints = looking
-    decided = session.decide
 
     def deciding(*arguments: Any) -> Any:
-        found = decided(*arguments)
+        found = decide(*arguments)
         assert Path("train.py").read_text() == THREE
         return found
 
-    monkeypatch.setattr(session, "decide", deciding)
+    monkeypatch.setattr("tfrewrite.keeping.session.decide", deciding)
     cli("train.py")
     assert set(seen) == {THREE}
     assert Path("train.py").read_text() != THREE
