@@ -8,6 +8,9 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +20,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from fake_runs import FakeRuns, Ran
+from keeping_script import SCRIPT
 from tfrewrite import registry, textfile
 from tfrewrite.analysis.facts import Facts
 from tfrewrite.cli import app
@@ -575,6 +579,34 @@ def test_nothing_is_written_before_the_verdict(
     cli("train.py")
     assert set(seen) == {THREE}
     assert Path("train.py").read_text() != THREE
+
+
+@pytest.mark.parametrize(
+    ("number", "after_s"),
+    [(signal.SIGINT, 3.0), (signal.SIGTERM, 1.0), (signal.SIGKILL, 3.0), (signal.SIGINT, 0.4)],
+)
+def test_a_signal_at_any_moment(tmp_path: Path, number: signal.Signals, after_s: float) -> None:
+    """While the original runs, and before it does."""
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nexec sleep 12\n")
+    python.chmod(0o755)
+    script = tmp_path / "project" / "train.py"
+    script.parent.mkdir()
+    script.write_text(SCRIPT)
+    asked = [sys.executable, "-m", "tfrewrite", "apply", "--verify", str(script)]
+    asked += ["--select", "TFR107", "--python", str(python)]
+    with subprocess.Popen(asked, stderr=subprocess.PIPE) as process:
+        time.sleep(after_s)
+        assert process.poll() is None
+        process.send_signal(number)
+        process.wait(10)
+        assert process.stderr is not None
+        said = process.stderr.read().decode() if number is not signal.SIGKILL else ""
+    assert process.returncode != 0
+    if process.returncode == 130:  # it may not have got that far
+        assert said == "tfrewrite: interrupted; nothing was written\n"
+    assert script.read_text() == SCRIPT
+    assert [path.name for path in script.parent.iterdir()] == ["train.py"]
 
 
 # At a terminal.

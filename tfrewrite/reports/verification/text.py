@@ -88,7 +88,7 @@ def _tried(one: Verification) -> Iterator[str]:
             promise = f"{change.rule} {change.name} [{change.contract.value}]"
             yield _row("rewrite", f"{promise} line {change.line}: {change.message}")
             yield _row("", words.tried(change.trial))
-            if change.trial.evidence:
+            if change.trial.evidence not in {"", one.reason}:
                 yield _row("", change.trial.evidence)
 
 
