@@ -60,9 +60,10 @@ def test_what_builds_on_another_comes_after_it() -> None:
 
 def test_what_is_not_made_has_no_data_of_its_own() -> None:
     rewrites = Rewrites([file(), file("plain(1)\n", "g.py"), file("old(1)\n", "h.py")])
-    assert rewrites.replacements(frozenset()) == {}
+    assert rewrites.versions(frozenset()) == {}
     (last,) = (place for place in rewrites.all if place.file == "h.py")
-    assert rewrites.replacements(frozenset([last])) == {"h.py": b"new(1)\n"}
+    found = rewrites.versions(frozenset([last]))
+    assert {name: version.data for name, version in found.items()} == {"h.py": b"new(1)\n"}
     assert rewrites.made(frozenset([last, Place("h.py", 9, "TFR901")])) == {last}
 
 

@@ -8,7 +8,7 @@ makes only those that are wanted, so that each is judged sound on the text that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -104,15 +104,14 @@ class Rewrites:
 
     def made(self, wanted: frozenset[Place]) -> frozenset[Place]:
         """Those of the wanted ones that have their place where no others are made."""
-        return frozenset(place for version in self._versions(wanted) for place in version.made)
+        versions = self.versions(wanted).values()
+        return frozenset(place for version in versions for place in version.made)
 
-    def replacements(self, wanted: frozenset[Place]) -> dict[str, bytes]:
+    def versions(self, wanted: frozenset[Place]) -> dict[str, Version]:
         """The files that are others with these made, by their paths in the tree."""
-        return {
-            name: version.data
-            for name, version in zip(self.files, self._versions(wanted), strict=True)
-            if version.made
-        }
+        concerned = {place.file for place in wanted}
+        found = {name: self.version(name, wanted) for name in self.files if name in concerned}
+        return {name: version for name, version in found.items() if version.made}
 
     def version(self, name: str, wanted: frozenset[Place]) -> Version:
         return self.files[name].with_only(place for place in wanted if place.file == name)
@@ -129,7 +128,3 @@ class Rewrites:
 
     def findings(self, place: Place) -> list[Finding]:
         return self.files[place.file].findings(place)
-
-    def _versions(self, wanted: frozenset[Place]) -> Iterator[Version]:
-        for name in self.files:
-            yield self.version(name, wanted)

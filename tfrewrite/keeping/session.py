@@ -80,7 +80,7 @@ class KeepSession:
         found = find(path, rules_of(asked), self._settings.listed(path) if path.is_dir() else ())
         self._say(found)
         decision = self._decided(found)
-        kept = [outcome for _, outcome in _rewritten(found, decision)]
+        kept = _rewritten(found, decision)
         if not self._options.diff:
             self._write(found, decision)
         for format_, target in targets:
@@ -159,7 +159,7 @@ class KeepSession:
         files = found.rewrites.files
         changes = [
             (files[name].path, textfile.decode(files[name].data), outcome.after)
-            for name, outcome in _rewritten(found, decision)
+            for name, outcome in _rewritten(found, decision).items()
         ]
         with _undisturbed():
             textfile.write_all(changes)
@@ -186,7 +186,7 @@ class KeepSession:
         if self._options.diff:
             sys.stderr.write(text)
             sys.stderr.flush()
-            diffs = [diff_report.render(one) for _, one in _rewritten(found, decision)]
+            diffs = [diff_report.render(one) for one in _rewritten(found, decision).values()]
             outputs.write(b"".join(diffs), target)
         else:
             outputs.write(text.encode("utf-8", "replace"), target)
@@ -194,7 +194,7 @@ class KeepSession:
     def _told(self, found: Found, decision: Decision) -> dict[str, Any]:
         """What the report for programs says beside the verifications."""
         written = Status.WOULD_REWRITE if self._options.diff else Status.REWRITTEN
-        changed = {name for name, _ in _rewritten(found, decision)}
+        changed = _rewritten(found, decision)
         files = [
             {"path": file.path, "status": written.value if name in changed else "unchanged"}
             for name, file in found.rewrites.files.items()
@@ -211,7 +211,7 @@ class KeepSession:
         dropped = len(decision.fates) - kept
         refused = sum(len(one.refusals) for one in _outcomes(found, decision))
         made = "to make" if self._options.diff else "made"
-        files = plural(len(list(_rewritten(found, decision))), "file")
+        files = plural(len(_rewritten(found, decision)), "file")
         parts = [
             f"{plural(kept, 'rewrite')} {made} in {files}" if kept else "nothing was rewritten",
             f"{dropped:,} dropped" if dropped else "",
@@ -220,17 +220,17 @@ class KeepSession:
         return f"{listed(parts)}\n"
 
 
-def _rewritten(found: Found, decision: Decision) -> Iterator[tuple[str, Outcome]]:
+def _rewritten(found: Found, decision: Decision) -> dict[str, Outcome]:
     """The files that change, by their names in the tree, as they are kept."""
-    for name in found.rewrites.files:
-        version = found.rewrites.version(name, decision.kept)
-        if version.made:
-            yield name, version.outcome
+    versions = found.rewrites.versions(decision.kept)
+    return {name: version.outcome for name, version in versions.items()}
 
 
 def _outcomes(found: Found, decision: Decision) -> Iterator[Outcome]:
-    for name in found.rewrites.files:
-        yield found.rewrites.version(name, decision.kept).outcome
+    """Of each file as it is left, or, where nothing is kept, as it would have been."""
+    kept = _rewritten(found, decision)
+    for name, file in found.rewrites.files.items():
+        yield kept.get(name, file.full.outcome)
     yield from found.others
 
 

@@ -108,8 +108,8 @@ class Bench:
 
     def files(self, chosen: frozenset[Place]) -> Files:
         """What differs from the original, of the files that this script is to judge."""
-        there = self._rewrites.replacements(chosen)
-        return tuple((name, data) for name, data in there.items() if name in self.concerns)
+        there = self._rewrites.versions(chosen)
+        return tuple((name, one.data) for name, one in there.items() if name in self.concerns)
 
     def numbers(self, chosen: frozenset[Place]) -> Verification:
         """Of a version with these rewrites; the original is held to itself where there are none."""
