@@ -221,7 +221,7 @@ VerifyJobs = Annotated[
 
 KeepWhatPays = Annotated[
     bool,
-    typer.Option("--verify", help="Run the scripts; keep only rewrites that hold and do not slow."),
+    typer.Option("--verify", help="Run the scripts, and keep only what holds and slows none."),
 ]
 MinSpeedup = Annotated[
     float | None,
