@@ -270,6 +270,18 @@ def test_what_is_kept_was_asked_for_and_pays(
         assert ratio > (COUNTED if must_gain else 1 / COUNTED)
 
 
+@given(ITEMS, st.sets(st.integers(0, 9)), st.sets(st.integers(0, 9)), st.integers(0, 9))
+def test_what_comes_to_a_base_leaves_the_base_alone(
+    items: list[int], wrong: set[int], slow: set[int], first: int
+) -> None:
+    base = frozenset(items[:first]) - wrong - slow
+    world = World(tuple(map(sets, wrong)), product(dict.fromkeys(slow, 1.5)))
+    more = [item for item in items if item not in base]
+    choice = choose(more, world, base=base)
+    assert choice.kept == set(items) - wrong - slow
+    assert set(choice.fates) == set(more)
+
+
 @given(ITEMS, st.randoms(use_true_random=False))
 def test_answers_that_are_noise_end_in_a_choice(items: list[int], chance: Random) -> None:
     """Whatever is said of the time, and it is said anew each time, the search comes to an end."""

@@ -103,23 +103,27 @@ class _Deciding:
     def _choose(self, benches: Sequence[Bench]) -> None:
         names = {name for bench in benches for name in bench.concerns}
         oracle = Benches(benches, self._rewrites)
-        choice = self._chosen(self._places(names), oracle)
-        fates = dict(choice.fates)
+        choice = self._chosen(self._places(names), oracle, frozenset())
+        kept, fates = choice.kept, choice.fates
         for _ in range(MOST_ROUNDS):
-            dropped = [place for place in fates if place not in choice.kept]
-            if not any(fates[place].ground in SETTLED for place in dropped):
+            dropped = [place for place in fates if place not in kept]
+            new = self._rewrites.new_without(dropped, kept)
+            if not new or not any(fates[place].ground in SETTLED for place in dropped):
                 break
-            new = self._rewrites.new_without(dropped, choice.kept)
-            if not new:
+            more = self._chosen(new, oracle, kept)
+            fates = {**fates, **more.fates}
+            if not kept <= more.kept:
+                fates |= {place: Fate(Ground.NOT_SHOWN, BESIDE, frozenset(new)) for place in new}
                 break
-            choice = self._chosen([*_in_order(choice.kept, fates), *new], oracle)
-            fates |= choice.fates
-        self._kept |= choice.kept
+            kept = more.kept
+        self._kept |= kept
         self._fates |= fates
 
-    def _chosen(self, places: Sequence[Place], oracle: Benches) -> Choice[Place]:
+    def _chosen(
+        self, places: Sequence[Place], oracle: Benches, base: frozenset[Place]
+    ) -> Choice[Place]:
         wanted = self._wanted
-        return choose(places, oracle, timed=wanted.timed, must_gain=wanted.must_gain)
+        return choose(places, oracle, base=base, timed=wanted.timed, must_gain=wanted.must_gain)
 
     def _places(self, names: Iterable[str]) -> list[Place]:
         wanted = set(names)
@@ -187,6 +191,7 @@ class _Deciding:
         ]
 
 
+BESIDE = "it takes the place of one that was kept before"
 NOBODY = "no script that was run executes this file, so that nothing was shown of it"
 
 
@@ -198,10 +203,6 @@ def _sharing(benches: Sequence[Bench]) -> list[list[Bench]]:
         groups = [group for group in groups if group not in near]
         groups.append([*(one for group in near for one in group), bench])
     return groups
-
-
-def _in_order(kept: frozenset[Place], order: Iterable[Place]) -> list[Place]:
-    return [place for place in order if place in kept]
 
 
 def _shares(fates: dict[Place, Fate[Place]]) -> dict[Place, float]:

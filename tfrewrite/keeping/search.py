@@ -94,10 +94,18 @@ class Choice(Generic[T]):
 
 
 def choose(
-    items: Sequence[T], oracle: Oracle[T], *, timed: bool = True, must_gain: bool = False
+    items: Sequence[T],
+    oracle: Oracle[T],
+    *,
+    base: frozenset[T] = frozenset(),
+    timed: bool = True,
+    must_gain: bool = False,
 ) -> Choice[T]:
-    """Keeps what holds and is not slower; with `must_gain`, what is shown to be faster."""
-    search = _Search(items, oracle, must_gain=must_gain)
+    """Keeps what holds and is not slower; with `must_gain`, what is shown to be faster.
+
+    The base was chosen before, and only what comes to it is in question.
+    """
+    search = _Search(items, oracle, base, must_gain=must_gain)
     search.by_numbers()
     if timed:
         search.by_time()
@@ -107,11 +115,14 @@ def choose(
 class _Search(Generic[T]):
     """What is kept so far, always a set whose numbers were seen to hold, or nothing."""
 
-    def __init__(self, items: Sequence[T], oracle: Oracle[T], *, must_gain: bool) -> None:
+    def __init__(
+        self, items: Sequence[T], oracle: Oracle[T], base: frozenset[T], *, must_gain: bool
+    ) -> None:
         self._items = list(items)
         self._oracle = oracle
         self._must_gain = must_gain
-        self._kept: frozenset[T] = frozenset()
+        self._base = base
+        self._kept = base
         self._fates: dict[T, Fate[T]] = {}
         self._whole: tuple[frozenset[T], Pace] | None = None
 
@@ -126,14 +137,14 @@ class _Search(Generic[T]):
 
     def by_numbers(self) -> None:
         everything = frozenset(self._items)
-        found = self._oracle.numbers(everything)
-        if found.verdict is Verdict.INCONCLUSIVE:
+        found = self._oracle.numbers(self._base | everything)
+        if found.verdict is Verdict.INCONCLUSIVE and not self._base:
             # Does the script show anything at all? If not, no part of the rewrites will.
             control = self._oracle.numbers(frozenset())
             if not control.holds:
                 self._drop(everything, Ground.NOT_SHOWN, control.evidence)
                 return
-        self._kept = self._oracle.made(self._holding(frozenset(), self._items))
+        self._kept = self._oracle.made(self._holding(self._base, self._items))
 
     def _holding(self, base: frozenset[T], more: Sequence[T]) -> frozenset[T]:
         """The base, which holds, with as many more as hold beside it."""
@@ -160,8 +171,8 @@ class _Search(Generic[T]):
         if whole.verdict is SpeedVerdict.NOT_MEASURED:
             self._drop(self._kept, Ground.NOT_SHOWN, whole.evidence)
         elif not self._pays(whole):
-            self._kept = self._paying(frozenset(), self._in_order(self._kept))
-        if len(self._kept) == 1:
+            self._kept = self._paying(self._base, self._in_order(self._kept))
+        if len(self._kept) == 1 and not self._base:
             (one,) = self._kept
             self._fates[one] = self._fate(self._kept, self._beside_none())
 
