@@ -74,11 +74,11 @@ def require_runnable(path: Path) -> None:
 
 def given(original: Path, rewritten: Path, contract: Contract | None) -> Found:
     """Two files: the second is held against the first, in the surroundings of the first."""
-    script, new = _script(original), _script(rewritten)
+    script, new = script_data(original), script_data(rewritten)
     if script == new:
         raise SubjectError(f"{original} and {rewritten} are the same: there is nothing to verify")
     real = original.resolve()
-    tree = _tree(real.parent)
+    tree = copied_tree(real.parent)
     promise = contract or Contract.ROUNDING
     diff = _diff({real.name: script}, {real.name: new})
     pair = Pair(
@@ -102,9 +102,9 @@ def given_trees(
             f"the Python files of {original} and {rewritten} are the same: there is nothing to "
             "verify"
         )
-    tree, other = _tree(original), _tree(rewritten)
+    tree, other = copied_tree(original), copied_tree(rewritten)
     promise = contract or Contract.ROUNDING
-    concern = _Concern.of(ours, scripts, differing, original)
+    concern = Concern.of(ours, scripts, differing, original)
     pairs, unchanged = [], []
     for script in concern.scripts:
         changed = [name for name in names if name in concern.changed(script)]
@@ -128,7 +128,7 @@ def given_trees(
 
 def rewritten_file(path: Path, rules: Rules, contract: Contract | None) -> Found:
     """A script and what the rules make of it."""
-    _script(path)
+    script_data(path)
     if rules.wanted.excludes(str(path)):
         return Found(notes=(f"{path}: excluded by the settings or by --exclude",))
     outcome = engine.handle(str(path), rules.policy(str(path)))
@@ -137,7 +137,7 @@ def rewritten_file(path: Path, rules: Rules, contract: Contract | None) -> Found
     if outcome.after == outcome.before:
         return Found(unchanged=(str(path),))
     real = path.resolve()
-    pair = _pair(_tree(real.parent), real.name, [(real.name, outcome)], path, contract)
+    pair = pair_of(copied_tree(real.parent), real.name, [(real.name, outcome)], path, contract)
     return Found((pair,))
 
 
@@ -145,10 +145,10 @@ def rewritten_tree(
     folder: Path, scripts: Sequence[str], rules: Rules, contract: Contract | None
 ) -> Found:
     """The scripts of a directory; its files are rewritten as `apply` does it."""
-    tree = _tree(folder)
+    tree = copied_tree(folder)
     sources = python_files(folder)
     for name in scripts:
-        sources.setdefault(name, _script(folder / name))
+        sources.setdefault(name, script_data(folder / name))
     changed: dict[str, Outcome] = {}
     notes: list[str] = []
     for name in sources:
@@ -160,19 +160,19 @@ def rewritten_tree(
             changed[name] = outcome
         elif outcome.status is Status.FAILED:
             notes.append(f"{path}: left as it is: {outcome.error}")
-    concern = _Concern.of(sources, scripts, changed.keys(), folder)
+    concern = Concern.of(sources, scripts, changed.keys(), folder)
     pairs, unchanged = [], []
     for script in concern.scripts:
         matter = concern.changed(script)
         if matter:
             outcomes = [(name, one) for name, one in changed.items() if name in matter]
-            pairs.append(_pair(tree, script, outcomes, folder / script, contract))
+            pairs.append(pair_of(tree, script, outcomes, folder / script, contract))
         else:
             unchanged.append(str(folder / script))
     return Found(tuple(pairs), tuple(unchanged), (*notes, *concern.notes("would be rewritten")))
 
 
-class _Concern:
+class Concern:
     """Which of the changed files concern which script."""
 
     def __init__(
@@ -188,7 +188,7 @@ class _Concern:
     @classmethod
     def of(
         cls, sources: Sources, listed: Sequence[str], changed: Iterable[str], folder: Path
-    ) -> _Concern:
+    ) -> Concern:
         found = Scripts(sources)
         names = list(listed) or found.runnable()
         if not names:
@@ -205,14 +205,14 @@ class _Concern:
             yield f"{name} {what}, and no script was found that imports it: it is not verified"
 
 
-def _pair(
+def pair_of(
     tree: Path,
     script: str,
     changed: Sequence[tuple[str, Outcome]],
     shown: Path,
     contract: Contract | None,
 ) -> Pair:
-    changes = tuple(change for name, one in changed for change in _changes(name, one, script))
+    changes = tuple(change for name, one in changed for change in changes_of(name, one, script))
     weakest = max((one.contract for one in changes), key=CONTRACTS.index, default=Contract.EXACT)
     promise = contract or weakest
     new = tuple((name, one.after.encode(one.encoding)) for name, one in changed)
@@ -226,7 +226,7 @@ def _pair(
     )
 
 
-def _changes(name: str, outcome: Outcome, script: str) -> Iterator[Change]:
+def changes_of(name: str, outcome: Outcome, script: str) -> Iterator[Change]:
     for one in outcome.findings:
         if one.contract is not None and one.touched:
             where = "" if name == script else f"{name}: "
@@ -238,7 +238,7 @@ def _changes(name: str, outcome: Outcome, script: str) -> Iterator[Change]:
 # Files.
 
 
-def _script(path: Path) -> bytes:
+def script_data(path: Path) -> bytes:
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -250,7 +250,7 @@ def _script(path: Path) -> bytes:
     return data
 
 
-def _tree(folder: Path) -> Path:
+def copied_tree(folder: Path) -> Path:
     """The folder that every run gets a copy of, if it is small enough for that."""
     size = count = 0
     for where, folders, names in os.walk(folder):
