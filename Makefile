@@ -1,19 +1,21 @@
 # `make demo` and `make test` do all that is needed on a machine with Python 3.10 or later and make.
 #
-# The environments (.venv, .envs/tf1, .envs/tf2, .envs/bench) are made by envs/setup.py from the
-# lock files beside it; with all of them in place that takes no time.
+# The environments (.venv and those in .envs) are made by envs/setup.py from the lock files beside
+# it; with all of them in place that takes no time.
 
 PYTHON ?= python3
 DEV := .venv/bin
 TF1_PYTHON := $(CURDIR)/.envs/tf1/bin/python
 TF2_PYTHON := $(CURDIR)/.envs/tf2/bin/python
+KERAS2_PYTHON := $(CURDIR)/.envs/keras2/bin/python
 PYTEST_ARGS ?= --numprocesses=auto --dist=worksteal
 
 export TFREWRITE_TF1_PYTHON ?= $(TF1_PYTHON)
 export TFREWRITE_TF2_PYTHON ?= $(TF2_PYTHON)
+export TFREWRITE_KERAS2_PYTHON ?= $(KERAS2_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev check-python demo test test-fast lint format types lock proof bench-tools clean
+.PHONY: help setup setup-keras2 setup-dev check-python demo test test-fast lint format types lock proof bench-tools clean
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,8 +24,11 @@ check-python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 	  { echo "Python 3.10 or later is needed; name one with: make PYTHON=/path/to/python3" >&2; exit 1; }
 
-setup: check-python ## Make the environments that tests and demo need
+setup: check-python ## Make the environments that the demo and most tests need
 	@$(PYTHON) envs/setup.py dev tf1 tf2
+
+setup-keras2: check-python
+	@$(PYTHON) envs/setup.py keras2
 
 setup-dev: check-python
 	@$(PYTHON) envs/setup.py dev
@@ -31,7 +36,7 @@ setup-dev: check-python
 demo: setup ## Rewrite the shipped legacy script, and prove the rewrite; the report goes to build/demo
 	@$(DEV)/tfrewrite demo --directory build/demo
 
-test: setup ## Run all tests
+test: setup setup-keras2 ## Run all tests
 	@$(DEV)/pytest $(PYTEST_ARGS)
 
 test-fast: setup-dev ## Run the tests that need no TensorFlow

@@ -2,8 +2,8 @@
 
 Each tree is checked twice: as it is done by default, and with every rule, also those on request,
 and every contract. Prints Markdown, the tables of `docs/sweeps.md`: what was found in each tree,
-the sites by rule and contract, and the refusals by rule and reason. `--json DIRECTORY` keeps what
-the checks wrote.
+the sites by rule and contract, and the refusals by rule and reason. `--select TFR2,TFR3` leaves
+out the rules whose codes begin otherwise; `--json DIRECTORY` keeps what the checks wrote.
 """
 
 from __future__ import annotations
@@ -36,13 +36,16 @@ class Sweep:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("trees", nargs="+", type=Path, metavar="TREE")
+    parser.add_argument("--select", default="TFR", help="how the codes of the rules begin")
     parser.add_argument("--json", type=Path, metavar="DIRECTORY", help="keep the reports there")
     parser.add_argument("--jobs", type=int, default=0, help="processes; 0: one a processor")
     given = parser.parse_args(arguments)
     sweeps = []
+    begin = tuple(given.select.split(","))
     for tree in given.trees:
         name = tree.resolve().name.replace("+", "/")
-        sweeps.append(Sweep(name, check(tree, given.jobs), check(tree, given.jobs, *everything())))
+        default = check(tree, given.jobs, "--select", given.select)
+        sweeps.append(Sweep(name, default, check(tree, given.jobs, *everything(begin))))
         if given.json is not None:
             keep(sweeps[-1], given.json)
         print(name, file=sys.stderr)
@@ -50,9 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def everything() -> list[str]:
-    """The options that ask for all rules and all contracts."""
-    codes = ",".join(rule.code for rule in all_rules())
+def everything(begin: tuple[str, ...] = ("TFR",)) -> list[str]:
+    """The options that ask for all rules whose codes begin so, and for all contracts."""
+    codes = ",".join(rule.code for rule in all_rules() if rule.code.startswith(begin))
     contracts = ",".join(one.value for one in Contract if one not in DEFAULT_CONTRACTS)
     return ["--select", codes, "--allow", contracts]
 

@@ -10,7 +10,7 @@ from tfrewrite.edits import Decorate
 from tfrewrite.model import Contract, Refusal, Rewrite, Site, Span
 from tfrewrite.rule import Rule
 from tfrewrite.writing.drawn_anew import drawn_anew
-from tfrewrite.writing.spelling import spelled_at
+from tfrewrite.writing.spelling import named_before, spelled_at
 
 if TYPE_CHECKING:
     import ast
@@ -78,11 +78,13 @@ class CompileTrainStep(Rule):
     made by a model or an optimizer at first (`makes-variables`). What works eagerly and fails in a
     trace is known for some (`fails-when-traced`): a tensor unpacked or given to `tf.constant`,
     an op given a type as its name.
-    A model or layer that the step may call more than once is refused as well (`called-again`): the
-    discriminator of a GAN, and layers of a list, which may be the same one. With 2.21 and an
-    optimizer of Keras, such a compiled function gave other numbers than in eager mode in 4 to 12 of
-    30 runs with SGD and 2 of 60 with Adam, with differences up to 0.3; not with one call, with
-    updates by hand, or with the graph optimizer off.
+    The update by an optimizer of Keras has to come after all that is read of a variable. It does
+    where the gradient is computed from what was read, as with all usual losses. Where the loss is
+    linear in what a model gives (`tf.reduce_mean(critic(x))`), the order hangs on an edge of the
+    graph that the graph optimizer of 2.21 was seen to lose: such compiled steps gave other numbers
+    than in eager mode in up to 8 of 30 runs (`races-with-update`). For the same reason a model or
+    layer that the step may call more than once, as it does the discriminator of a GAN, has to come
+    to a loss that bends with each call (`called-again`).
 
     ## When it does not help
     Where the loop makes few steps: tracing takes as long as some dozens of them, or hundreds of
@@ -108,28 +110,11 @@ class CompileTrainStep(Rule):
                 yield Refusal(span, found.reason, found.message)
                 continue
             name = spelled_at(facts, step.function, "function")
-            if name is None or not _is_named_before(facts, step.function, name):
+            if name is None or not named_before(facts, step.function, name):
                 message = "the function cannot name TensorFlow where it stands"
                 yield Refusal(span, "tensorflow-not-named", message)
                 continue
             yield _rewrite(facts, step.function, found, name)
-
-
-def _is_named_before(facts: Facts, function: ast.FunctionDef, name: str) -> bool:
-    """Whether TensorFlow has its name by the time that the function is defined.
-
-    A decorator is evaluated there, and what is in the function only when it is called.
-    """
-    first = name.partition(".")[0]
-    owner = facts.scopes.of(function).owner(first)
-    if owner is None:
-        return False
-    home = facts.source.function(function)
-    if home is not None and home is not owner.node:
-        return True  # it is defined when that function is called
-    return all(
-        getattr(binding.node, "lineno", 0) < function.lineno for binding in owner.bindings[first]
-    )
 
 
 def _header(facts: Facts, function: ast.FunctionDef) -> Span:

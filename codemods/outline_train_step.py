@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.abstract_values import Number
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.step_functions import Step
 from tfrewrite.analysis.trace import REASONS
+from tfrewrite.analysis.turns import turns
 from tfrewrite.edits import EditError, apply_edits
 from tfrewrite.line_map import LineMap
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.drawn_anew import drawn_anew
-from tfrewrite.writing.outlined import outlined, spans_lines
-from tfrewrite.writing.spelling import spelled_at
+from tfrewrite.writing.outlined import kept_lines, outlined
+from tfrewrite.writing.spelling import named_before, spelled_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.inline_steps import InlineStep
@@ -26,12 +29,12 @@ if TYPE_CHECKING:
     from tfrewrite.edits import Edit
 
 
+_FEW_TURNS = 50
+_LOOPS = (ast.For, ast.While)
+
+
 class OutlineTrainStep(Rule):
     """Makes a compiled function of a training step that is written out in a loop.
-
-    It is made on request only, select `TFR202` by its code or its name: it moves more of a script
-    than other rules do, and it is not done yet for loops in functions that are called again and
-    again, for numbers of Python that change from turn to turn, and for steps under a condition.
 
     ## Why it is slow
     In eager mode each op of the step, of its gradient and of the optimizer goes through Python on
@@ -64,10 +67,17 @@ class OutlineTrainStep(Rule):
         print(float(loss))
     ```
     The step goes from the tape to the last update by it, with the metrics that are updated right
-    after it. Where something in between must stay in the loop, such as a print, it ends at an
-    update or a gradient before that. The function stands above the outermost loop. It takes what
-    gets another value in the loop, and gives what is read elsewhere, after the loop too; names
-    that only the step uses are no longer variables around it.
+    after it. It takes what gets another value in the loop, and gives what is read elsewhere, after
+    the loop too; names that only the step uses are no longer variables around it.
+
+    - The function stands above the outermost loop. Where the function or method around that may be
+      called again, it stands above that, as a function of the module or a method, so that it is
+      made only once.
+    - Prints, summaries, lists and counts in the middle of the step are done right after it, where
+      they only look at numbers and tensors that stay what they are until then. Where something else
+      must stay in the loop, the step ends at an update or a gradient before it.
+    - A number that is another one in other turns is passed as a tensor, `tf.constant(i)`, where
+      that does as well (`tfrewrite explain TFR203`).
 
     ## Contract
     - `rounding`: the same ops on the same objects in the same order. Compiled, they may be fused.
@@ -78,23 +88,25 @@ class OutlineTrainStep(Rule):
 
     ## Refuses
     The script with the function in it is looked at as TFR201 looks at a function with its only
-    call, so all that it refuses is refused here: Python values that vary (`argument-varies`),
-    models and optimizers that are others in other turns (`two-objects`), what is done in Python
-    (`python-effect`) or needs the value of a tensor (`reads-on-host`), a `try` around the loop
-    (`exception-seen`), results that are no tensors (`returns-python`).
+    call, so all that it refuses is refused here: Python values that vary and that a tensor cannot
+    take the place of (`argument-varies`), models and optimizers that are others in other turns or
+    calls (`two-objects`), what is done in Python (`python-effect`) or needs the value of a tensor
+    (`reads-on-host`), a `try` around the loop (`exception-seen`), results that are no tensors
+    (`returns-python`).
     A step is not lifted out (`not-followed`) where it is left before its end, where a name that is
     read elsewhere gets its value under a condition, where a value may be of the turn before, and
     where a result may have another name as well, since a compiled function gives copies.
-    A model that is called twice in a step is left alone (`called-again`): with 2.21 and an
-    optimizer of Keras, such a step gave other numbers than in eager mode in some runs (TFR201).
-    Where the function around the loop may be called again, or is not called in this file, the
-    step would be traced anew in each call (`traced-again`); a function of the module with the
-    step in it is then the way, and TFR201 compiles it.
+    A model that is called twice in a step is left alone (`called-again`), and so is one whose loss
+    is linear in what it gives (`races-with-update`), where the order of reads and updates hangs on
+    an edge that TensorFlow was seen to lose (TFR201).
+    Where the function around the loop may be called again and stands in another function, or is a
+    static method, there is no place for a function that is made once (`traced-again`).
 
     ## When it does not help
     Where the loop makes few steps: tracing takes as long as some dozens of them, or hundreds of
     small ones. Each shape of the arguments is traced once, so a last batch that is smaller costs
-    one more trace.
+    one more trace. A loop that makes at most fifty steps, as it says itself, is left alone
+    (`few-turns`).
     """
 
     code = "TFR202"
@@ -104,56 +116,105 @@ class OutlineTrainStep(Rule):
     reasons = REASONS | {
         "callers-not-seen": "Not all calls of the new function are seen.",
         "traced-again": "The function around the loop may be called again, and trace it anew.",
+        "few-turns": "The loop makes so few steps that compiling one takes longer.",
     }
-    on_request = True
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         taken: set[str] = set()
         for step in facts.inline_steps.all():
-            name = facts.names.fresh("train_step", taken)
-            found = _longest(facts, step, name)
+            found = _longest(facts, step, taken)
             span = facts.source.span(step.tape.items[0].context_expr)
             if isinstance(found, Obstacle):
                 yield Refusal(span, found.reason, found.message)
                 continue
-            taken.add(name)
-            trace, edits = found
-            changes = drawn_anew(facts, trace)
+            taken.add(found.name)
+            changes = drawn_anew(facts, found.trace)
             yield Rewrite(
                 span,
-                f"make a compiled function `{name}` of this step",
+                f"make a compiled function `{found.name}` of this step",
                 "each call does the same to the same objects, and nothing in Python besides",
                 Contract.RESAMPLED if changes else Contract.ROUNDING,
-                edits,
+                found.edits,
                 changes=changes,
             )
 
 
-def _longest(
-    facts: Facts, step: InlineStep, name: str
-) -> tuple[Trace, tuple[Edit, ...]] | Obstacle:
+@dataclass(frozen=True)
+class _Attempt:
+    """A step as a function, and what a trace of it does in the text that it makes."""
+
+    name: str
+    edits: tuple[Edit, ...]
+    text: str
+    facts: Facts
+    function: ast.FunctionDef
+    calls: tuple[ast.Call, ...] | None
+    trace: Trace | Obstacle
+
+
+@dataclass(frozen=True)
+class _Outlined:
+    """A step as a function that may take its place."""
+
+    name: str
+    edits: tuple[Edit, ...]
+    trace: Trace
+
+
+def _longest(facts: Facts, step: InlineStep, taken: set[str]) -> _Outlined | Obstacle:
     """The step with as many of its updates as can be traced; why not all, where none can."""
-    first = _found(facts, step, name)
+    longer = facts.inline_steps.longer(step)
+    if longer is not None:
+        found = _found(facts, longer, taken)
+        if not isinstance(found, Obstacle):
+            return found
+    first = _found(facts, step, taken)
     shorter = facts.inline_steps.shorter(step)
     while isinstance(first, Obstacle) and shorter is not None:
-        found = _found(facts, shorter, name)
+        found = _found(facts, shorter, taken)
         if not isinstance(found, Obstacle):
             return found
         shorter = facts.inline_steps.shorter(shorter)
     return first
 
 
-def _found(facts: Facts, bare: InlineStep, name: str) -> tuple[Trace, tuple[Edit, ...]] | Obstacle:
+def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obstacle:
     """What the step does as a function, and how it becomes one."""
-    step = facts.inline_steps.obstacle(bare) or facts.inline_steps.with_names(bare)
+    placed = facts.inline_steps.placed(bare)
+    if isinstance(placed, Obstacle):
+        return placed
+    loops = [one for one in facts.flow.enclosing(bare.tape) if isinstance(one, _LOOPS)]
+    if placed.place is placed.loop and turns(loops) <= _FEW_TURNS:
+        message = f"the loop of line {bare.loop.lineno} makes few steps, and a trace takes longer"
+        return Obstacle("few-turns", message)
+    step = facts.inline_steps.with_names(placed)
     if isinstance(step, Obstacle):
         return step
-    if spans_lines(step):
-        return Obstacle("not-followed", "a text in the step goes over several lines")
-    decorator = spelled_at(facts, step.loop, "function")
-    if decorator is None:
-        return Obstacle("tensorflow-not-named", "TensorFlow has no name at the loop")
-    edits = outlined(facts, step, name, decorator)
+    decorator = spelled_at(facts, step.place, "function")
+    if decorator is None or not named_before(facts, step.place, decorator):
+        line = step.place.lineno
+        return Obstacle("tensorflow-not-named", f"TensorFlow has no name before line {line}")
+    # Keras gives methods of the name `train_step` a meaning.
+    name = facts.names.fresh("compiled_step" if step.owner else "train_step", taken)
+    tried = _tried(facts, step, name, decorator, {})
+    if isinstance(tried, _Attempt) and _is_varying(tried.trace):
+        given = _as_tensors(facts, tried, step)
+        if isinstance(given, Obstacle):
+            return Obstacle(given.reason, _of_this_text(given.message, facts, step, tried))
+        tried = _tried(facts, step, name, decorator, given)
+    if isinstance(tried, Obstacle):
+        return tried
+    trace = tried.trace
+    if isinstance(trace, Obstacle):
+        return Obstacle(trace.reason, _of_this_text(trace.message, facts, step, tried))
+    return _Outlined(name, tried.edits, trace)
+
+
+def _tried(
+    facts: Facts, step: InlineStep, name: str, decorator: str, given: Mapping[str, str]
+) -> _Attempt | Obstacle:
+    """The file with a function of the step, looked at as TFR201 looks at a function."""
+    edits = outlined(facts, step, name, decorator, given)
     try:
         text = apply_edits(facts.source.text, edits)
         tree = ast.parse(text)
@@ -161,29 +222,54 @@ def _found(facts: Facts, bare: InlineStep, name: str) -> tuple[Trace, tuple[Edit
         return Obstacle("not-followed", f"the step cannot be lifted out: {error}")
     new = type(facts).build(text, tree, target_tf=facts.target_tf, allowed=facts.allowed)
     (function,) = (one for one in new.source.all(ast.FunctionDef) if one.name == name)
-    calls = new.own_calls.calls(function)
-    trace = new.step_functions.replayed(Step(function, None if calls is None else tuple(calls)))
-    if isinstance(trace, Obstacle):
-        return Obstacle(trace.reason, _of_this_text(trace.message, facts, step, function, text))
-    return trace, edits
+    found = new.step_functions.calls(function)
+    calls = None if found is None else tuple(found)
+    trace = new.step_functions.replayed(Step(function, calls))
+    return _Attempt(name, edits, text, new, function, calls, trace)
 
 
-def _of_this_text(
-    message: str, facts: Facts, step: InlineStep, function: ast.FunctionDef, text: str
-) -> str:
+def _is_varying(trace: Trace | Obstacle) -> bool:
+    return isinstance(trace, Obstacle) and trace.reason == "argument-varies"
+
+
+def _as_tensors(before: Facts, tried: _Attempt, step: InlineStep) -> dict[str, str] | Obstacle:
+    """Tensors in place of the numbers that are others in other turns."""
+    facts = tried.facts
+    (one,) = facts.compiled_functions.traced(tried.function)
+    (call,) = tried.calls or ()
+    given = {}
+    for name, argument in zip(step.parameters, call.args, strict=True):
+        value = facts.eager_values.value(argument)
+        if not isinstance(value, Number) or (value.literal is not None and not value.varies):
+            continue
+        sort = facts.number_uses.sort(argument)
+        parameter = facts.number_uses.parameter(one, call, argument)
+        message = f"`{name}` is a Python value that varies: it would be traced for each"
+        if sort is None or parameter is None or name in step.results:
+            return Obstacle("argument-varies", message)
+        swap = facts.number_uses.swap(one, parameter, sort)
+        if isinstance(swap, Obstacle):
+            return Obstacle("argument-varies", f"{message}, and {swap.message}")
+        constant = spelled_at(before, step.loop, "constant")
+        dtype = spelled_at(before, step.loop, swap.dtype) if swap.dtype else ""
+        if constant is None or dtype is None:
+            return Obstacle("tensorflow-not-named", "TensorFlow has no name at the loop")
+        given[name] = f"{constant}({name}, {dtype})" if dtype else f"{constant}({name})"
+    return given
+
+
+def _of_this_text(message: str, facts: Facts, step: InlineStep, tried: _Attempt) -> str:
     """A message about the new text, with the lines of the text that is there."""
     lines = LineMap(facts.source.text)
-    lines.advance(text)
-    start = step.statements[0].lineno
-    end = step.statements[-1].end_lineno or start
+    lines.advance(tried.text)
+    kept = kept_lines(facts, step)
+    first = tried.function.lineno
 
     def origin(found: re.Match[str]) -> str:
         number = int(found[1])
-        if function.lineno < number <= (function.end_lineno or 0):
-            number = min(start + number - function.lineno - 1, end)
-        else:
-            number = lines.origin(number)
-        return f"line {number}"
+        if first < number <= (tried.function.end_lineno or 0):
+            return f"line {kept[min(number - first, len(kept)) - 1]}"
+        return f"line {lines.origin(number)}"
 
     said = message.replace("it returns", "the function would return", 1)
     return re.sub(r"\bline (\d+)", origin, said)

@@ -78,6 +78,7 @@ CATALOGUE = {
         Environment("dev", ROOT / ".venv", MODERN, project=True),
         Environment("tf1", ENVIRONMENTS / "tf1", ((3, 7),), optional=True),
         Environment("tf2", ENVIRONMENTS / "tf2", MODERN, optional=True),
+        Environment("keras2", ENVIRONMENTS / "keras2", ((3, 11), (3, 10)), optional=True),
         Environment("bench", ENVIRONMENTS / "bench", MODERN),
     )
 }

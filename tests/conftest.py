@@ -44,3 +44,9 @@ def tf1_python() -> Path:
 def tf2_python() -> Path:
     """A Python with a current TensorFlow 2."""
     return interpreter("TFREWRITE_TF2_PYTHON", "tf2")
+
+
+@pytest.fixture(scope="session")
+def keras2_python() -> Path:
+    """A Python with the last TensorFlow that has Keras 2."""
+    return interpreter("TFREWRITE_KERAS2_PYTHON", "keras2")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfrewrite.engine import rewrite_text
+from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 from tfrewrite.registry import all_rules
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class Case:
     steps: int
     request: tuple[str, ...] = ()
     """Rules that are asked for by their code, beside those that are made by default."""
+    allow: tuple[str, ...] = ()
+    """Contracts that are allowed, beside those that are by default."""
     fails: str = ""
     """The exception with which the original ends, where it does not work at all."""
     timed_loop: int | None = None
@@ -54,7 +57,8 @@ def load(folder: Path) -> Case:
     settings: dict[str, Any] = tomllib.loads((folder / "case.toml").read_text())
     lists = ("tensorflow", "rules", "contracts", "refusals")
     settings |= {key: tuple(settings[key]) for key in lists}
-    settings["request"] = tuple(settings.get("request", ()))
+    for key in ("request", "allow"):
+        settings[key] = tuple(settings.get(key, ()))
     if "longer" in settings:
         settings["longer"] = tuple(settings["longer"])
     return Case(name=folder.name, **settings)
@@ -63,8 +67,10 @@ def load(folder: Path) -> Case:
 CASES = [load(path.parent) for path in sorted(CORPUS.glob("*/case.toml"))]
 
 
-def rewrite(case: Case) -> Outcome:
-    """What the tool makes of a script with the rules that its folder names or that are default."""
+def rewrite(case: Case, *, by_default: bool = False) -> Outcome:
+    """What the tool makes of a script as its folder asks for it, or with its default settings."""
     text = (case.folder / "original.py").read_text()
-    rules = [one for one in all_rules() if not one.on_request or one.code in case.request]
-    return rewrite_text(text, rules, path="original.py")
+    request = () if by_default else case.request
+    allowed = DEFAULT_CONTRACTS | {Contract(one) for one in (() if by_default else case.allow)}
+    rules = [one for one in all_rules() if not one.on_request or one.code in request]
+    return rewrite_text(text, rules, path="original.py", allowed=allowed)

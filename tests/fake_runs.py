@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tfrewrite.verify.process import Ending, RunRequest, RunResult
+from tfrewrite.verify.trees import Modules
 
 NOTHING_SEEN: dict[str, list[Any]] = {
     "series": [],
@@ -38,6 +39,15 @@ class Ran:
     @property
     def kind(self) -> str:
         return str(self.asked["kind"])
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """All that the script imports, as it was to be run."""
+        found = {}
+        for name in Modules.on_disk(self.request.tree).reached(self.script):
+            new = dict(self.request.replacements).get(name)
+            found[name] = (new or (self.request.tree / name).read_bytes()).decode()
+        return found
 
     @property
     def environment(self) -> dict[str, str]:
@@ -92,7 +102,7 @@ class FakeRuns:
             "peak_memory_mb": 100.0,
             "notes": [],
             "environment": {"python": "3.7", "tensorflow": "1.15.5", "devices": ["CPU"]},
-            "executed": [name for name, _ in run.request.replacements] + [run.script],
+            "executed": list(run.sources),
             **self.summary,
         }
         if run.kind == "timed":

@@ -16,6 +16,8 @@ MODEL = "model = tf.keras.Sequential([L.Dense(3, input_shape=[2])])\n"
         (f"{MODEL}model.compile('sgd', 'mse')", None),
         (f"{MODEL}opt = tf.keras.optimizers.SGD(0.1)\nmodel.compile(opt, 'mse')", None),
         (f"{MODEL}model.compile('sgd', {{'a': tf.keras.losses.mse}})", None),
+        (f"{MODEL}model.compile(tf.optimizers.SGD(0.1), tf.losses.MeanSquaredError())", None),
+        (f"{MODEL}model.compile('sgd', tf.losses.mean_squared_error(a, b))", "custom-code"),
         (f"{MODEL}model.compile('sgd', [mine])", "custom-code"),
         (f"{MODEL}model.compile(**how)", "custom-code"),
         ("model = tf.keras.Sequential([L.Dense(3)])\nmodel.compile()", "built-by-step"),

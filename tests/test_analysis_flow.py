@@ -32,6 +32,17 @@ def test_a_loop_carries_a_value_round_to_its_beginning() -> None:
     assert reaching(text) == [2, 5]
 
 
+def test_a_turn_begins_with_what_the_loop_gives() -> None:
+    text = """
+    a = 1
+    for a in v:
+        print(a)  # here
+        a = 2
+    """
+    assert reaching(text) == [3]
+    assert reaching(text.replace("print(a)  # here", "pass") + "print(a)  # here\n") == [2, 3, 5]
+
+
 def test_an_outer_loop_carries_a_value_round_too() -> None:
     text = """
     a = 1
@@ -457,3 +468,20 @@ def test_enclosing_stops_at_the_function() -> None:
     around = list(found.flow.enclosing(expression(found)))
     assert [type(node) for node in around] == [ast.Return, ast.If]
     assert list(found.flow.enclosing(function(found, "f"))) == found.source.all(ast.With)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a = 1\na = 2\nfor i in v:\n    print(a)\na = 3\n", [2]),
+        ("a = 1\nif v:\n    a = 2\nfor i in v:\n    pass\n", [1, 3]),
+        ("for i in v:\n    pass\na = 1\n", []),
+        ("def f():\n    global a\n    a = 1\na = 2\nfor i in v:\n    pass\n", None),
+        ("class A:\n    a = 1\n    for i in v:\n        pass\n", None),
+    ],
+)
+def test_what_a_statement_finds_when_it_begins(text: str, expected: list[int] | None) -> None:
+    found = facts(text)
+    (loop,) = found.source.all(ast.For)
+    bindings = found.flow.before("a", loop)
+    assert (None if bindings is None else lines(bindings)) == expected

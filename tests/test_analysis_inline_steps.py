@@ -58,7 +58,7 @@ def test_the_function_would_stand_above_the_outermost_loop() -> None:
     "text",
     [
         STEP,
-        "for x in data:\n    if x:\n" + textwrap.indent(STEP, "        "),
+        "for x in data:\n    with x:\n" + textwrap.indent(STEP, "        "),
         "for x in data:\n    pass\nelse:\n" + textwrap.indent(STEP, "    "),
         "class A:\n" + textwrap.indent(loop(), "    "),
         "@tf.function\ndef run():\n" + textwrap.indent(loop(), "    "),
@@ -66,6 +66,11 @@ def test_the_function_would_stand_above_the_outermost_loop() -> None:
 )
 def test_other_tapes_are_no_steps(text: str) -> None:
     assert steps(text) == ([], [])
+
+
+def test_a_step_may_stand_under_conditions() -> None:
+    inner = "if x:\n    pass\nelif x is None:\n" + textwrap.indent(STEP, "    ")
+    assert len(steps(loop(inner))[0]) == 1
 
 
 def test_a_tape_in_another_is_of_its_step() -> None:
@@ -107,7 +112,7 @@ def test_what_is_carried_to_the_next_turn_goes_through_the_loop() -> None:
     step = named("old = 0.0\n" + loop(carried))
     assert (step.parameters, step.results) == (("x", "old"), ("old",))
     added = STEP.replace("grads =", "total += loss\ngrads =")
-    step = named("total = 0.0\n" + loop(added))
+    step = named("total = tf.zeros([])\n" + loop(added))
     assert (step.parameters, step.results) == (("x", "total"), ("total",))
 
 
@@ -118,7 +123,7 @@ def test_what_is_carried_to_the_next_turn_goes_through_the_loop() -> None:
         ("if x is None:\n    continue\n", "leaves the step"),
         ("def inner():\n    pass\n", "makes more than values"),
         ("import os\n", "makes more than values"),
-        ("if x is None:\n    loss = 1\n    seen = 2\nprint(seen)\n", "may be of the turn before"),
+        ("if x is None:\n    loss = 1\n    seen = 2\nloss += seen\n", "may be of the turn before"),
         ("del x\n", "deletes `x`"),
         ("del y\n", "deletes `y`"),
         ("twice = x\n", "another name too"),
@@ -154,6 +159,29 @@ def test_a_line_that_goes_on_is_not_cut() -> None:
     assert "goes on" in obstacle(loop(step))
 
 
+@pytest.mark.parametrize(
+    ("before", "number"),
+    [
+        ("", None),
+        ("y = tf.square(x)\n", 1),
+        ("y = tf.square(x)\nz = tf.cast(2 * y, tf.float32)\n", 2),
+        ("z = tf.random.normal([2])\ny = tf.square(x)\n", 1),
+        ("y = tf.square(x)\nprint(y)\n", None),
+        ("y = tf.square(unknown)\n", None),
+        ("y = tf.square(model(x))\n", None),
+        ("y = z = tf.square(x)\n", None),
+        ("y = tf.random.normal([2])\n", None),
+        ("y = tf.Variable(1.0)\n", None),
+    ],
+)
+def test_longer_steps_begin_with_ops(before: str, number: int | None) -> None:
+    text = loop(before=before).replace("in data", "in tf.data.Dataset.range(9)")
+    found = facts(HEAD + text)
+    (step,) = found.inline_steps.all()
+    longer = found.inline_steps.longer(step)
+    assert (None if longer is None else len(longer.statements) - len(step.statements)) == number
+
+
 def test_shorter_steps_end_at_earlier_updates() -> None:
     found = facts(HEAD + loop())
     (step,) = found.inline_steps.all()
@@ -163,20 +191,53 @@ def test_shorter_steps_end_at_earlier_updates() -> None:
     assert found.inline_steps.shorter(shorter) is None
 
 
+RUN = "def run(self, model):\n" + textwrap.indent(loop(), "    ")
+CLASS = "class A:\n" + textwrap.indent(RUN, "    ")
+
+
 @pytest.mark.parametrize(
-    ("text", "once"),
+    ("text", "place", "owner"),
     [
-        (loop(), True),
-        ("def run():\n" + textwrap.indent(loop(), "    ") + "run()\n", True),
-        ("def run():\n" + textwrap.indent(loop(), "    "), False),
-        ("def run():\n" + textwrap.indent(loop(), "    ") + "run()\nrun()\n", False),
-        ("def run():\n" + textwrap.indent(loop(), "    ") + "for _ in data:\n    run()\n", False),
+        (loop(), ast.For, ""),
+        (RUN + "run(1, 2)\n", ast.For, ""),
+        (RUN, ast.FunctionDef, ""),
+        (RUN + "run(1, 2)\nrun(1, 2)\n", ast.FunctionDef, ""),
+        (RUN + "for _ in data:\n    run(1, 2)\n", ast.FunctionDef, ""),
+        (CLASS, ast.FunctionDef, "self"),
+        (CLASS.replace("    def", "    @property\n    def"), None, ""),
+        (CLASS.replace("for x", "self = 1\n        for x", 1), None, ""),
+        ("if data:\n" + textwrap.indent(RUN, "    "), None, ""),
+        ("def outer():\n" + textwrap.indent(RUN, "    ") + "    run()\n    run()\n", None, ""),
     ],
 )
-def test_the_loop_must_run_once(text: str, *, once: bool) -> None:
+def test_the_function_is_made_once(text: str, place: type | None, owner: str) -> None:
     found = facts(HEAD + text)
     (step,) = found.inline_steps.all()
-    assert (found.inline_steps.obstacle(step) is None) == once
+    placed = found.inline_steps.placed(step)
+    if place is None:
+        assert isinstance(placed, Obstacle)
+        assert placed.reason == "traced-again"
+    else:
+        assert isinstance(placed, InlineStep)
+        assert (type(placed.place), placed.owner) == (place, owner)
+
+
+def test_before_a_function_all_of_its_names_are_parameters() -> None:
+    found = facts(HEAD + CLASS)
+    (step,) = found.inline_steps.all()
+    placed = found.inline_steps.placed(step)
+    assert isinstance(placed, InlineStep)
+    full = found.inline_steps.with_names(placed)
+    assert isinstance(full, InlineStep)
+    assert full.parameters == ("model", "x")
+
+
+def test_what_a_function_makes_is_not_handed_on() -> None:
+    found = facts(HEAD + RUN.replace("    for x", "    import tensorflow as tf\n    for x", 1))
+    (step,) = found.inline_steps.all()
+    placed = found.inline_steps.placed(step)
+    assert isinstance(placed, InlineStep)
+    assert isinstance(found.inline_steps.with_names(placed), Obstacle)
 
 
 @pytest.mark.parametrize(

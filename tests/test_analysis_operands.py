@@ -72,3 +72,13 @@ def test_stays(before: str, operand: str) -> None:
 )
 def test_may_change(before: str, body: str, expected: str) -> None:
     assert reason(body, before) == expected
+
+
+def test_the_counter_of_an_outer_loop_is_a_number() -> None:
+    head = "import tensorflow as tf\nfor k in range(3):\n    for i in range(4):\n"
+    found = facts(f"{head}        tf.stack(k)  # here\n")
+    call = expression(found)
+    assert isinstance(call, ast.Call) and isinstance(call.args[0], ast.Name)
+    inner, outer = found.hoisting.loops(call)
+    assert found.operands.obstacle(call.args[0], inner) is None
+    assert found.operands.obstacle(call.args[0], outer) is not None

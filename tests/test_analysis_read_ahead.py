@@ -77,6 +77,7 @@ GENERATOR = "def gen():\n    for i in range(3):\n        yield data[i]  # here\n
         (f"data = np.zeros(9)\n{GENERATOR}data[0] = 1", False),
         (f"data = np.zeros(9)\n{GENERATOR}data += 1", False),
         (f"data = np.zeros(9)\n{GENERATOR}data = np.ones(9)", False),
+        (f"data = np.zeros(9)\n{GENERATOR}data.shape = (3, 3)", False),
         (f"data = np.zeros(9)\n{GENERATOR}view = data[1:]", False),
         (f"data = np.zeros(9)\n{GENERATOR}lib.take(data)", False),
         (f"data = np.zeros([9, 2])\n{GENERATOR}for row in data:\n    row += 1", False),

@@ -16,6 +16,7 @@ from tfrewrite.analysis.abstract_values import (
     Done,
     Group,
     Number,
+    Own,
     Tensor,
     Thing,
     Unknown,
@@ -24,6 +25,8 @@ from tfrewrite.analysis.abstract_values import (
     join,
     joined,
     made_by,
+    may_be_one,
+    part_of,
     parts,
 )
 from tfrewrite.analysis.facts import Facts
@@ -370,3 +373,255 @@ def test_objects_may_change_before_the_first_call_only(
     trace = Trace(things=[Thing("model", "keras.Sequential")])
     assert (changed_later(found, trace, step.calls) is not None) is changed
     assert changed_later(found, Trace(), step.calls) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("k = 1\nk = 2\nfor x in data:\n    step(x)\nk = 3\n", True),
+        ("k = 1\nfor x in data:\n    step(x)\n    k = 2\n", False),
+        ("k = 1\nfor k in data:\n    step(x)\n", False),
+        ("if xs:\n    k = 1\nelse:\n    k = 2\nfor x in data:\n    step(x)\n", False),
+        ("def other():\n    global k\n    k = 1\nk = 2\nfor x in data:\n    step(x)\n", False),
+    ],
+)
+def test_what_is_captured_during_a_loop(text: str, *, known: bool) -> None:
+    found = start("def step(x):\n    return x * k  # here\n" + text)
+    (loop,) = found.source.all(ast.For)
+    value = found.eager_values.captured(use(found, "k"), loop)
+    assert isinstance(value, Number) == known
+    assert isinstance(found.eager_values.captured(use(found, "k")), Unknown)
+
+
+def test_two_lists_make_one() -> None:
+    found = value("(model.trainable_variables + [weights])  # here\n")
+    assert isinstance(found, Group)
+    assert {one.kind for one in parts(found) if isinstance(one, Thing)} == {"variable"}
+    known = value("([xs] + [1])  # here\n")
+    assert isinstance(known, Group)
+    assert known.items is not None
+    assert [type(one) for one in known.items] == [Array, Number]
+
+
+def test_what_a_tape_gives() -> None:
+    text = "with tf.GradientTape() as tape:\n    y = model(xs)\n"
+    assert value(text + "tape.gradient(y, xs + weights)  # here\n") == Tensor()
+    found = value(text + "tape.gradient(y, [weights, weights])  # here\n")
+    assert found == group(Tensor(), Tensor())
+    assert isinstance(value(text + "tape.gradient(y, other)  # here\n"), Unknown)
+
+
+def test_what_a_loss_gives() -> None:
+    text = "loss = tf.keras.losses.MeanSquaredError()\n"
+    assert value(text + "loss(xs, model(xs))  # here\n") == Tensor()
+    assert isinstance(value(text + "loss(xs, tf.keras.Input((3,)))  # here\n"), Unknown)
+
+
+BLOCK = """
+class Block(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.inner = tf.keras.Sequential()
+        self.inner.add(tf.keras.layers.Dense(1))
+
+    def call(self, x):
+        return self.inner(x)
+
+
+"""
+
+
+BLOCKS = """
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.blocks = tf.keras.Sequential()
+        self.blocks.add(Block())
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "apart"),
+    [
+        ("net = tf.keras.Sequential()\nnet.add(Block())\n", True),
+        ("net = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nnet.add(Block())\n", True),
+        ("net = other = tf.keras.Sequential()\nother.add(Block())\n", True),
+        ("net = Block().inner\nnet.add(Block())\n", False),
+        ("net = tf.keras.Sequential()\nnet = Block().inner\nnet.add(Block())\n", False),
+        ("net = find()\nnet.add(Block())\n", False),
+        (BLOCKS, True),
+        (BLOCKS.replace("tf.keras.Sequential()", "Block().inner"), False),
+        (BLOCKS + "Net().blocks = Block().inner\n", False),
+    ],
+)
+def test_layers_are_added_to_one_model(text: str, *, apart: bool) -> None:
+    found = start(BLOCK + text)
+    inner = next(
+        one.value
+        for one in found.source.all(ast.Assign)
+        if ast.unparse(one.targets[0]) == "self.inner"
+    )
+    made = found.eager_values.value(inner)
+    assert isinstance(made, Thing)
+    assert (not made.code) == apart
+
+
+PARTS = """
+class Block(tf.keras.Model):
+    def __init__(self, inner=None):
+        super().__init__()
+        self.inner = tf.keras.layers.Dense(4)
+
+    def call(self, x):
+        return self.inner(x)
+
+
+shared = tf.keras.layers.Dense(4)
+
+
+def get():
+    return shared
+
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        one = tf.keras.layers.Dense(4)
+        MADE
+
+    def call(self, x):
+        CALLED
+        return x
+
+
+net = Net()
+
+
+def step(x):
+    return net(x)
+"""
+DENSE = "tf.keras.layers.Dense(4)"
+IN_TURN = "for part in self.parts:\n            x = part(x)"
+LISTED = f"self.parts = [{DENSE} for _ in range(3)]"
+PAIR = "x = self.a(self.b(x))"
+
+
+@pytest.mark.parametrize(
+    ("made", "called", "again"),
+    [
+        (f"self.a = {DENSE}", "x = self.a(self.a(x))", True),
+        (f"self.a = self.b = {DENSE}", PAIR, True),
+        (f"self.a = {DENSE}\n        self.b = self.a", PAIR, True),
+        (f"self.a = {DENSE}\n        self.b = one if self else self.a", PAIR, True),
+        ("self.a = get()\n        self.b = get()", PAIR, True),
+        ("self.a = Block()\n        self.b = self.a", PAIR, True),
+        ("self.a = Block()\n        self.b = tf.keras.Sequential([self.a])", PAIR, True),
+        (LISTED, f"{IN_TURN}\n        {IN_TURN}", True),
+        (LISTED, f"{IN_TURN}\n        x = self.parts[0](x)", True),
+        ("self.parts = [one for _ in range(3)]", IN_TURN, True),
+        ("self.parts = [one, one]", IN_TURN, True),
+        ("self.a = one", "x = tf.add_n([self.a(part) for part in (x, x)])", True),
+        ("self.a = one", "for part in (x, x):\n            x = self.a(part)", True),
+        ("self.a = one", "x = tf.add_n([2 * part for part in (self.a(x), x)])", False),
+        (LISTED, IN_TURN, False),
+        (LISTED, "x = tf.add_n([part(x) for part in self.parts])", False),
+        (f"self.parts = [one, {DENSE}]", IN_TURN, False),
+        ("self.parts = [Block() for _ in range(3)]", IN_TURN, False),
+        ("self.a = Block()\n        self.b = Block()", PAIR, False),
+        ("self.a = Block()\n        self.b = Block()", "x = self.a.inner(self.b.inner(x))", False),
+        ("self.a = Block()", "x = self.a.inner(self.a(x))", True),
+    ],
+)
+def test_what_is_called_again(made: str, called: str, *, again: bool) -> None:
+    found = replayed(PARTS.replace("MADE", made).replace("CALLED", called), x=Tensor())
+    assert isinstance(found, Trace), found
+    assert bool(found.again) == again
+
+
+def test_a_part_belongs_to_the_object_that_made_it() -> None:
+    first, second, call = ast.Pass(), ast.Pass(), ast.Call(ast.Name("f"), [], [])
+    cls = ast.parse("class A: pass").body[0]
+    assert isinstance(cls, ast.ClassDef)
+    layer = Thing("layer", "keras.layers.Dense", frozenset({call}))
+    one, other = (
+        part_of(layer, Own(cls, frozenset({maker})), lambda _: True) for maker in (first, second)
+    )
+    assert isinstance(one, Thing)
+    assert isinstance(other, Thing)
+    assert not may_be_one(one, other)
+    assert may_be_one(one, layer)
+    any_part = part_of(layer, Own(cls, frozenset({cls})), lambda _: True)
+    assert isinstance(any_part, Thing)
+    assert may_be_one(one, any_part)
+    assert part_of(layer, Own(cls), lambda _: False) == layer
+    both = join(one, other)
+    assert isinstance(both, Thing)
+    assert may_be_one(both, one)
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("x[:2]", ""),
+        ("x[: tf.shape(x)[0]]", ""),
+        ("x[: tf.argmax(x[0])]", "the part that line 9 takes"),
+        ("x[tf.argmax(x[0]) :]", "the part that line 9 takes"),
+        ("x[x > 0.0]", "the part that line 9 takes"),
+        ("tf.where(x > 0.0)", "what `tf.where` gives in line 9"),
+    ],
+)
+def test_what_has_a_shape_that_only_values_tell(part: str, words: str) -> None:
+    found = replayed(f"def step(x):\n    y = {part}\n    return x\n", x=Tensor())
+    assert isinstance(found, Trace)
+    assert found.shapeless == words
+
+
+def test_what_a_trace_calls_of_tensorflow_is_noted() -> None:
+    text = """\
+generator = tf.random.Generator.from_seed(3)
+def step(x):
+    y = tf.reduce_mean(x)
+    return y + generator.normal([3])
+"""
+    found = replayed(text, x=Tensor())
+    assert isinstance(found, Trace)
+    assert found.symbols == [("reduce_mean", 10)]
+    assert found.generators
+
+
+def test_steps_that_are_compiled() -> None:
+    text = """\
+def take(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(weights * x)
+    weights.assign_sub(tape.gradient(loss, weights))
+
+@tf.function
+def once(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(weights * x)
+    weights.assign_sub(tape.gradient(loss, weights))
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(weights * x)
+    weights.assign_sub(tape.gradient(loss, weights))
+
+@tf.function
+def compute(x):
+    return x
+
+for x, y in data:
+    step(x)
+    take(x)
+    compute(x)
+once(xs)
+"""
+    steps = start(text).step_functions
+    assert [one.function.name for one in steps.all()] == ["take"]
+    (one,) = steps.compiled()
+    assert one.function.name == "step"
+    found = steps.followed(one)
+    assert isinstance(found, Trace)
+    assert [symbol for symbol, _ in found.symbols] == ["reduce_sum"]

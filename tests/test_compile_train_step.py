@@ -314,9 +314,58 @@ FROM_OUTSIDE = (
 )
 OBJECTS = (
     no(
-        "a model that is called twice",
+        "a loss that is linear in what the model gives",
+        "races-with-update",
+        with_loss("tf.reduce_mean(y * model(x))"),
+        LOOP,
+    ),
+    no(
+        "a linear part beside the loss",
+        "races-with-update",
+        STEP.replace(
+            "loss = loss_object(y, model(x, training=True))",
+            "p = model(x)\n        loss = loss_object(y, p) + 0.1 * tf.reduce_sum(p)",
+        ),
+        LOOP,
+    ),
+    no(
+        "a linear loss beside weight decay",
+        "races-with-update",
+        """
+        def decay():
+            return tf.add_n([tf.nn.l2_loss(v) for v in model.trainable_variables])
+        """,
+        with_loss("-tf.reduce_mean(model(x)) + 0.1 * decay()"),
+        LOOP,
+    ),
+    no(
+        "a gradient penalty",
+        "races-with-update",
+        """
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                with tf.GradientTape() as inner:
+                    inner.watch(x)
+                    given = model(x)
+                slope = inner.gradient(given, x)
+                loss = tf.reduce_mean(tf.square(tf.norm(slope, axis=1) - 1.0))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+        """,
+        LOOP,
+    ),
+    no(
+        "a model that is called a second time for a metric only",
         "called-again",
-        with_loss("loss_object(model(x), model(y))"),
+        "mean = tf.keras.metrics.Mean()\n",
+        with_more("mean.update_state(model(2.0 * x))"),
+        LOOP,
+    ),
+    no(
+        "a target that is made by the same model, and not followed",
+        "called-again",
+        with_loss("loss_object(y + tf.stop_gradient(model(2.0 * x)), model(x))"),
         LOOP,
     ),
     no(
@@ -333,7 +382,7 @@ OBJECTS = (
         "layers of a list, which may be one",
         "called-again",
         NET,
-        STEP.replace("model", "net"),
+        STEP.replace("model", "net").replace("    return", "    net(x)\n    return"),
         LOOP,
     ),
     no(
@@ -688,6 +737,33 @@ CALLERS = (
         """,
     ),
     no(
+        "an array made a tensor of a type",
+        "numpy-argument",
+        with_loss("loss_object(y, model(tf.convert_to_tensor(x, tf.float32)))"),
+        """
+        for i in range(0, 64, 16):
+            loss = step(xs[i:i + 16].astype(np.float64), ys[i:i + 16])
+        """,
+    ),
+    no(
+        "a method of objects with slots",
+        "fails-when-traced",
+        """
+        class Trainer:
+            __slots__ = ()
+
+            def step(self, x, y):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                grads = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(grads, model.trainable_variables))
+
+        trainer = Trainer()
+        for x, y in data:
+            trainer.step(x, y)
+        """,
+    ),
+    no(
         "batches of any length",
         "argument-not-known",
         STEP,
@@ -830,6 +906,34 @@ DRAWING = (
     ),
 )
 COMPILED = (
+    yes(
+        "a model that is called twice, and a loss that bends with both",
+        """
+        def discriminator_loss(real, fake):
+            real_loss = cross_entropy(tf.ones_like(real), real)
+            fake_loss = cross_entropy(tf.zeros_like(fake), fake)
+            return real_loss + fake_loss
+        """,
+        "cross_entropy = tf.keras.losses.BinaryCrossentropy(from_logits=True)\n",
+        with_loss("discriminator_loss(model(x, training=True), model(-x, training=True))"),
+        LOOP,
+    ),
+    yes("the square of a difference", with_loss("tf.reduce_mean((model(x) - y) ** 2)"), LOOP),
+    yes(
+        "a sum of losses, by a loop",
+        """
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                loss = 0.0
+                for scale in (1.0, 2.0):
+                    loss += tf.reduce_mean(tf.abs(model(scale * x) - y))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+        """,
+        LOOP,
+    ),
+    yes("layers of a list, which may be one", NET, STEP.replace("model", "net"), LOOP),
     yes("the plain form", STEP, LOOP, shapes=("function", "method", "main", "crlf", "tabs")),
     yes("a method", CLASS, OTHER_LOOP, shapes=("function", "main", "crlf", "tabs")),
     yes(

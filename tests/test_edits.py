@@ -80,6 +80,13 @@ def test_an_expression_is_replaced(text: str, part: str, new: str, expected: str
     assert replaced(text, part, new) == expected
 
 
+@pytest.mark.parametrize("end", ["   ", "\t", "\n    ", "\n  \n \t "])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_spaces_at_the_end_of_the_file_stay(newline: str, end: str) -> None:
+    text = f"def f():\n    return 1\n    \n{end}".replace("\n", newline)
+    assert replaced(text, "1", "2") == text.replace("1", "2")
+
+
 def test_columns_count_characters() -> None:
     assert edited("x = a['é'] + b\n", ReplaceExpression(Span(1, 13, 1, 14), "y")) == (
         "x = a['é'] + y\n"

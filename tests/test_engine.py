@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 
 from tfrewrite.edits import ReplaceExpression
 from tfrewrite.engine import LARGEST, handle, handle_bytes, rewrite_text
-from tfrewrite.model import Contract, Finding, Kind, Outcome, Rewrite, Site, Status
+from tfrewrite.model import (
+    Contract,
+    Finding,
+    Kind,
+    Outcome,
+    Refusal,
+    Report,
+    Rewrite,
+    Site,
+    Span,
+    Status,
+)
 from tfrewrite.policy import Policy
 from tfrewrite.registry import all_rules
 from tfrewrite.rule import Rule
@@ -59,6 +70,35 @@ def test_later_rounds_report_the_lines_of_the_file_on_disk() -> None:
         ("TFR903", 5),
         ("TFR901", 7),
     ]
+
+
+class TellLines(Rule):
+    """Reports and refuses what it finds, with other lines in its words."""
+
+    code = "TFR990"
+    name = "tell-lines"
+    contracts: ClassVar[tuple[Contract, ...]] = ()
+    triggers = ((b"told",),)
+    reasons: ClassVar[dict[str, str]] = {"told": "It is told."}
+
+    def sites(self, facts: Facts) -> Iterator[Site]:
+        lines = [n.lineno for n in ast.walk(facts.source.tree) if isinstance(n, ast.Pass)]
+        span = Span(1, 0, 1, 3)
+        for text in (
+            f"`pass` in line {lines[0]} and line {lines[1]}",
+            f"lines {lines[0]}, {lines[1]} and 1 have 7 of `deadline 9`",
+        ):
+            yield Report(span, text)
+            yield Refusal(span, "told", text)
+
+
+def test_lines_in_messages_are_those_of_the_file_on_disk() -> None:
+    text = "told = one(1)\nb = one(2)\nfor i in a:\n    f(make())\npass\n\npass\n"
+    outcome = rewrite_text(text, (*TOYS, TellLines))
+    expected = ["`pass` in line 5 and line 7", "lines 5, 7 and 1 have 7 of `deadline 9`"]
+    reports = [one.message for one in outcome.findings if one.rule == "TFR990"]
+    assert reports == [one.message for one in outcome.refusals] == expected
+    assert "told, b = many(1, 2)\nmade_0 = make()\n" in outcome.after
 
 
 def test_what_is_not_allowed_is_offered() -> None:

@@ -785,6 +785,38 @@ CHANGE = "def change(*args):\n    data[:] = 1"
 test_changed_sources = bench(
     InsertPrefetch,
     changes("by a lambda", "for x in ds:\n    go()", before="go = lambda: data.fill(1)"),
+    changes(
+        "by a sum that may have become the array",
+        "for x in ds:\n    total += 1\n    total = data",
+        before="total = 0",
+    ),
+    changes(
+        "by a sum that begins with the array",
+        "total = data\nfor x in ds:\n    total += 1",
+        before="total = 0",
+    ),
+    changes(
+        "by a sum that begins with what somebody gives",
+        "for x in ds:\n    total = give(x)\n    total += 1",
+    ),
+    changes(
+        "by a sum that begins with what a backend gives",
+        "for x in ds:\n    total = tf.keras.backend.get_value(data)\n    total += 1",
+    ),
+    changes(
+        "by a sum that begins with what a function of the file returns to TensorFlow",
+        "for x in ds:\n    total = tf.nest.map_structure(lambda v: data, x)\n    total += 1",
+    ),
+    changes(
+        "by a sum that begins with what is no loss any more",
+        "for x in ds:\n    total = mse(x, x)\n    total += 1",
+        before="mse = tf.keras.losses.MeanSquaredError()\nmse = lambda a, b: data",
+    ),
+    changes(
+        "by a sum that begins with a row of a loss of arrays",
+        "for x in ds:\n    total = rows % 3\n    total += 1",
+        before="rows = data",
+    ),
     changes("by another name", "for x in ds:\n    go()", before=f"{CHANGE}\ngo = change"),
     changes(
         "by a partial",
@@ -928,6 +960,21 @@ test_rewritten = bench(
         "    return tf.data.TextLineDataset('f').map(lambda x: tf.reshape(x, [size])).batch(8)",
         train="for x in make(3):\n    print(x)",
         at=".batch(8)",
+    ),
+    puts(
+        "a sum that begins with a number, in a name that had something else",
+        "data = np.zeros(9)\nds = tf.data.Dataset.from_tensor_slices(data).batch(2)",
+        train="total = data\nprint(total)\ntotal = 0\nfor x in ds:\n    total += x",
+        at=".batch(2)",
+    ),
+    puts(
+        "sums that begin with a tensor, a loss and a text",
+        "data = np.zeros(9)\nds = tf.data.Dataset.from_tensor_slices(data).batch(2)",
+        before="mse = tf.keras.losses.MeanSquaredError()",
+        train="for x in ds:\n    noise = tf.random.uniform([2])\n    noise += 1.\n"
+        "    loss = mse(x, noise)\n    loss += sum(more)\n    said = 'loss %s' % loss\n"
+        "    said += f'{noise}'",
+        at=".batch(2)",
     ),
     puts(
         "a generator over arrays that nothing changes",
@@ -1152,6 +1199,43 @@ test_rewritten = bench(
         contract="exact",
     ),
     rewrites(
+        "one prefetch for loops in functions, where the pipeline ends",
+        """
+        import tensorflow as tf
+        db = tf.data.TFRecordDataset('f')
+        db = db.batch(8)
+        it = iter(db)
+        print(next(it))
+
+        def main():
+            for x in db:
+                print(x)
+            for x in db:
+                print(x)
+
+        if __name__ == '__main__':
+            main()
+        """,
+        """
+        import tensorflow as tf
+        db = tf.data.TFRecordDataset('f')
+        db = db.batch(8).prefetch(tf.data.experimental.AUTOTUNE)
+        it = iter(db)
+        print(next(it))
+
+        def main():
+            for x in db:
+                print(x)
+            for x in db:
+                print(x)
+
+        if __name__ == '__main__':
+            main()
+        """,
+        contract="exact",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
         "a chain with a comment at its end",
         """
         import tensorflow as tf
@@ -1222,6 +1306,22 @@ test_rewritten = bench(
         """,
         contract="exact",
         shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "tfds.load of several by name, and what is said of them",
+        *(
+            f"""
+        import tensorflow as tf
+        import tensorflow_datasets as tfds
+        data, info = tfds.load('mnist', with_info=True, as_supervised=True)
+        train, test = data['train'], data['test']
+        ds = train.map(lambda x, y: (tf.sqrt(x), y)).batch(info.features.size){end}
+        for x, y in ds:
+            print(x)
+        """
+            for end in ("", f".prefetch({A})")
+        ),
+        contract="exact",
     ),
     rewrites(
         "tfds.load with a map",

@@ -14,6 +14,8 @@ import pytest
 
 from notebook_maker import STYLES, Style, cell, notebook, written
 from tfrewrite.discovery import Filter
+from tfrewrite.keeping.rewrites import RewrittenFile
+from tfrewrite.model import Status
 from tfrewrite.notebooks.script import NoScript, script_of
 from tfrewrite.policy import Policy
 from tfrewrite.verify import subjects
@@ -206,6 +208,35 @@ def test_the_notebooks_of_a_directory_are_scripts_of_it(tmp_path: Path) -> None:
     found = subjects.rewritten_tree(tmp_path, (), RULES, None)
     assert sorted(pair.subject.script for pair in found.pairs) == ["n.ipynb", "user.ipynb"]
     assert any("two.ipynb: left as it is: cell 1, line 1: Python 2" in one for one in found.notes)
+
+
+def test_two_directories_differ_in_what_is_run(tmp_path: Path) -> None:
+    for folder, code, text in (("a", "old(i)", "1"), ("b", "new(i)", "2")):
+        (tmp_path / folder).mkdir()
+        shown = cell(TRAIN[1].replace("old(i)", code), outputs=[{"text": text}])
+        data = written(notebook(TRAIN[0], shown))
+        (tmp_path / folder / "n.ipynb").write_bytes(data)
+        (tmp_path / folder / "same.ipynb").write_bytes(
+            written(notebook(cell("import tensorflow\nf()", outputs=[{"text": text}])))
+        )
+    found = subjects.given_trees(tmp_path / "a", tmp_path / "b", (), None)
+    (pair,) = found.pairs
+    assert pair.subject.script == "n.ipynb"
+    assert "-    old(i)\n+    new(i)\n" in pair.subject.diff
+    assert b"new(" in dict(pair.rewritten.files)["n.ipynb"]
+    assert found.unchanged == (str(tmp_path / "a" / "same.ipynb"),)
+
+
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES.keys())
+def test_some_of_the_rewrites_of_a_notebook_are_kept(style: Style) -> None:
+    data = written(notebook(*TRAIN, "for i in x:\n    f(make())"), style)
+    file = RewrittenFile("n.ipynb", "n.ipynb", data, Policy(TOYS), named=True)
+    first, second = file.full.made
+    for place, kept in ((first, ["new(i)", "make()"]), (second, ["old(i)", "made_0"])):
+        version = file.with_only([place])
+        assert version.made == (place,)
+        assert all(one in version.data.decode("utf-8-sig") for one in kept)
+    assert file.with_only([]).outcome.status is Status.UNCHANGED
 
 
 def test_which_tensorflow_a_notebook_is_for(tmp_path: Path) -> None:

@@ -49,14 +49,148 @@ test_outline_train_step = bench(
     OutlineTrainStep,
     leaves_alone("no loop", script(textwrap.dedent(LOOP.split("\n", 1)[1]))),
     leaves_alone(
-        "under a condition",
+        "in a `with` of the loop",
         script("""
-        for i, (x, y) in enumerate(data):
-            if i % 2 == 0:
+        for x, y in data:
+            with tf.device("cpu"):
                 with tf.GradientTape() as tape:
                     loss = loss_object(y, model(x))
                 gradients = tape.gradient(loss, model.trainable_variables)
         """),
+    ),
+    no(
+        "an array of another type made a tensor in the step",
+        "numpy-argument",
+        "wide = xs.astype(np.float64)\nfor i in range(640):\n"
+        "    row, y = wide[i : i + 16], ys[i : i + 16]\n"
+        + with_lines(
+            "        loss", "        x = tf.convert_to_tensor(row, tf.float32)\n        loss"
+        ).split("\n", 1)[1],
+    ),
+    no(
+        "objects with slots",
+        "fails-when-traced",
+        "class Trainer:\n    __slots__ = ()\n\n    def run(self):\n"
+        + textwrap.indent(LOOP, "        ")
+        + "\n\ntrainer = Trainer()\nfor _ in range(2):\n    trainer.run()\n",
+    ),
+    no("few turns", "few-turns", LOOP.replace("x, y in data", "x, y in [(xs, ys), (xs, ys)]")),
+    refuses(
+        "a function that stands above the import",
+        "def run(tf):\n    pass\n\n\ndef train():\n"
+        + textwrap.indent(LOOP, "    ")
+        + "\n\n"
+        + START
+        + "train()\ntrain()\n",
+        reason="tensorflow-not-named",
+        shapes=(),
+    ),
+    no(
+        "a function in a function that is called again",
+        "traced-again",
+        "def outer():\n    def run():\n"
+        + textwrap.indent(LOOP, "        ")
+        + "    run()\n    run()\nouter()\n",
+    ),
+    no(
+        "a function for two models",
+        "two-objects",
+        "other = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n\n\ndef run(net):\n"
+        + textwrap.indent(LOOP.replace("model", "net"), "    ")
+        + "\n\nrun(model)\nrun(other)\n",
+    ),
+    no(
+        "a function for models of others",
+        "argument-not-known",
+        "def run(net):\n" + textwrap.indent(LOOP.replace("model", "net"), "    "),
+    ),
+    no(
+        "a print of what the update changes",
+        "python-effect",
+        with_lines(
+            "model(x))\n", "model(x))\n        print(model.trainable_variables[0].numpy())\n"
+        ),
+    ),
+    no(
+        "a print of what a name is before it gets another value",
+        "python-effect",
+        with_lines(
+            "model(x))\n", "model(x))\n        print(float(loss))\n        loss = loss * 2\n"
+        ),
+    ),
+    no(
+        "a list that the step reads again",
+        "python-effect",
+        "seen = []\n",
+        with_lines(
+            "model(x))\n",
+            "model(x))\n        seen.append(loss)\n        loss = loss + len(seen) * loss\n",
+        ),
+    ),
+    no(
+        "a count that the step computes with",
+        "argument-varies",
+        "n = 0\n",
+        with_lines("model(x))\n", "model(x))\n        n += 1\n        loss = loss / n\n"),
+    ),
+    no(
+        "a print that goes to a file",
+        "python-effect",
+        "import sys\n",
+        with_lines("model(x))\n", "model(x))\n        print(float(loss), file=sys.stderr)\n"),
+    ),
+    no(
+        "a list of somebody else's",
+        "reads-on-host",
+        "from books import seen\n",
+        with_lines("model(x))\n", "model(x))\n        seen.append(float(loss))\n"),
+    ),
+    no(
+        "a metric shown before its last update",
+        "python-effect",
+        "mean = tf.keras.metrics.Mean()\n",
+        with_lines(
+            "model(x))\n",
+            "model(x))\n        mean.update_state(loss)\n        print(float(mean.result()))\n",
+        ),
+    ),
+    no(
+        "a metric shown by another name",
+        "python-effect",
+        "means = [tf.keras.metrics.Mean()]\n",
+        with_lines("model(x))\n", "model(x))\n        print(means)\n"),
+    ),
+    no(
+        "stops at a bad loss",
+        "not-followed",
+        with_lines(
+            "model(x))\n",
+            "model(x))\n    if float(loss) > 3:\n        print(loss)\n        break\n",
+        ),
+    ),
+    no(
+        "the clock in between",
+        "python-effect",
+        "import time\n",
+        with_lines("model(x))\n", "model(x))\n        print(time.time())\n"),
+    ),
+    no(
+        "a number that decides",
+        "argument-varies",
+        "for i, (x, y) in enumerate(data):\n"
+        + with_lines("model(x))", "model(x)) * (2.0 if i > 2 else 1.0)").split("\n", 1)[1],
+    ),
+    no(
+        "a number of Python's precision",
+        "argument-varies",
+        "for i, (x, y) in enumerate(data):\n"
+        + with_lines("model(x))", "model(x)) * (1 - 0.9**i)").split("\n", 1)[1],
+    ),
+    no(
+        "a number for a text",
+        "argument-varies",
+        "for i, (x, y) in enumerate(data):\n"
+        + with_lines("model(x))", 'model(x), name=f"loss_{i}")').split("\n", 1)[1],
     ),
     leaves_alone(
         "compiled already",
@@ -75,7 +209,7 @@ test_outline_train_step = bench(
     ),
     no(
         "a sum that is carried on",
-        "argument-not-known",
+        "argument-varies",
         "total = 0.0\n",
         with_lines("    gradients", "    total = total + loss\n    gradients"),
         "print(total)\n",
@@ -93,16 +227,6 @@ test_outline_train_step = bench(
         "print(n)\n",
     ),
     no(
-        "called again and again",
-        "traced-again",
-        "def run():\n" + textwrap.indent(LOOP, "    ") + "\nrun()\nrun()\n",
-    ),
-    no(
-        "a text over several lines",
-        "not-followed",
-        with_lines("    gradients", '    """\n    text\n    """\n    gradients'),
-    ),
-    no(
         "a model for each fold",
         "two-objects",
         """
@@ -117,18 +241,12 @@ test_outline_train_step = bench(
     ),
     no(
         "carried to the next turn",
-        "argument-not-known",
+        "argument-varies",
         "old = 0.0\n",
         with_lines(
             "        loss = loss_object(y, model(x))\n",
             "        loss = loss_object(y, model(x)) + old\n    old = 0.5 * loss\n",
         ),
-    ),
-    no(
-        "added up inside",
-        "argument-not-known",
-        "total = tf.zeros([])\n",
-        with_lines("    gradients", "    total += loss\n    gradients"),
     ),
     no(
         "of the turn before, by the shape",
@@ -187,24 +305,6 @@ test_outline_train_step = bench(
     no("handed out", "python-effect", "__all__ = ['loss']\n", LOOP),
     no("looked up", "dynamic-code", LOOP, "print(sorted(globals()))\n"),
     no(
-        "read under the tape",
-        "reads-on-host",
-        with_lines("model(x))\n", "model(x))\n        low = loss.numpy()\n"),
-    ),
-    no(
-        "kept under the tape",
-        "python-effect",
-        "seen = []\n",
-        with_lines("model(x))\n", "model(x))\n        seen.append(loss)\n"),
-    ),
-    no(
-        "a counter",
-        "argument-varies",
-        "n = 0\n",
-        with_lines("    gradients", "    n += 1\n    gradients"),
-        "print(n)\n",
-    ),
-    no(
         "a rate of each epoch",
         "argument-varies",
         "for epoch in range(3):\n    rate = 1.0 / (epoch + 1)\n"
@@ -248,10 +348,25 @@ test_outline_train_step = bench(
         + textwrap.indent(LOOP, "    "),
     ),
     no(
-        "a model that another takes the place of",
+        "a model that another takes the place of in the loop",
+        "two-objects",
+        "for epoch in range(2):\n"
+        + textwrap.indent(LOOP, "    ")
+        + "    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
+    ),
+    no(
+        "a model that a function puts in its place",
         "captured-not-fixed",
+        "def other():\n    global model\n"
+        "    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n\n\n",
         LOOP,
-        "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
+        "    other()\n",
+    ),
+    no(
+        "one of two models",
+        "captured-not-fixed",
+        "if len(xs) > 3:\n    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
+        LOOP,
     ),
     no("a model called twice", "called-again", with_lines("model(x))", "model(x)) + model(2 * x)")),
     no(
@@ -268,14 +383,6 @@ test_outline_train_step = bench(
         "exceptions are seen",
         "exception-seen",
         "try:\n" + textwrap.indent(LOOP, "    ") + "except ValueError:\n    print(loss)\n",
-    ),
-    no("for others to call", "traced-again", "def run():\n" + textwrap.indent(LOOP, "    ")),
-    no(
-        "a method of two objects",
-        "traced-again",
-        "class Trainer:\n    def run(self):\n"
-        + textwrap.indent(LOOP, "        ")
-        + "\nfirst = Trainer()\nfirst.run()\nsecond = Trainer()\nsecond.run()\n",
     ),
     no(
         "an attribute is set",
@@ -309,23 +416,512 @@ test_outline_train_step = bench(
         shapes=("crlf",),
     ),
     rewrites(
-        "a print between the two halves",
-        script(with_lines("    optimizer", "    print(float(loss))\n    optimizer")),
+        "under a condition",
+        script("""
+        for i, (x, y) in enumerate(data):
+            if i % 2 == 0:
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                print(float(loss))
+        """),
         script("""
         @tf.function
         def train_step(y, x):
             with tf.GradientTape() as tape:
                 loss = loss_object(y, model(x))
             gradients = tape.gradient(loss, model.trainable_variables)
-            return loss, gradients
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for i, (x, y) in enumerate(data):
+            if i % 2 == 0:
+                loss = train_step(y, x)
+                print(float(loss))
+        """),
+        contract="rounding",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "a function that is called again and again",
+        script("""
+        def run():
+            for x, y in data:
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                print(float(loss))
+
+
+        run()
+        run()
+        """),
+        script("""
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        def run():
+            for x, y in data:
+                loss = train_step(y, x)
+                print(float(loss))
+
+
+        run()
+        run()
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a function for others to call",
+        script("""
+        def run(net):
+            for x, y in data:
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, net(x))
+                gradients = tape.gradient(loss, net.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, net.trainable_variables))
+                print(float(loss))
+
+
+        for _ in range(2):
+            run(model)
+        """),
+        script("""
+        @tf.function
+        def train_step(y, net, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, net(x))
+            gradients = tape.gradient(loss, net.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, net.trainable_variables))
+            return loss
+
+
+        def run(net):
+            for x, y in data:
+                loss = train_step(y, net, x)
+                print(float(loss))
+
+
+        for _ in range(2):
+            run(model)
+        """),
+        contract="rounding",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "a method of two objects",
+        script(
+            '''
+            class Trainer:
+                """Trains."""
+
+                def __init__(self):
+                    self.model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                    self.opt = tf.keras.optimizers.Adam(0.01)
+
+                def run(self):
+                    for x, y in data:
+                        with tf.GradientTape() as tape:
+                            loss = loss_object(y, self.model(x))
+                        gradients = tape.gradient(loss, self.model.trainable_variables)
+                        self.opt.apply_gradients(zip(gradients, self.model.trainable_variables))
+                        print(float(loss))
+
+
+            first = Trainer()
+            first.run()
+            second = Trainer()
+            second.run()
+            '''
+        ),
+        script(
+            '''
+            class Trainer:
+                """Trains."""
+
+                def __init__(self):
+                    self.model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                    self.opt = tf.keras.optimizers.Adam(0.01)
+
+                @tf.function
+                def compiled_step(self, y, x):
+                    with tf.GradientTape() as tape:
+                        loss = loss_object(y, self.model(x))
+                    gradients = tape.gradient(loss, self.model.trainable_variables)
+                    self.opt.apply_gradients(zip(gradients, self.model.trainable_variables))
+                    return loss
+
+                def run(self):
+                    for x, y in data:
+                        loss = self.compiled_step(y, x)
+                        print(float(loss))
+
+
+            first = Trainer()
+            first.run()
+            second = Trainer()
+            second.run()
+            '''
+        ),
+        contract="rounding",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "added up inside",
+        script(
+            "total = tf.zeros([])\n",
+            with_lines("    gradients", "    total = total + loss\n    gradients"),
+            "print(total)\n",
+        ),
+        script("""
+        total = tf.zeros([])
+
+
+        @tf.function
+        def train_step(y, x, total):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            total = total + loss
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss, total
 
 
         for x, y in data:
-            loss, gradients = train_step(y, x)
+            loss, total = train_step(y, x, total)
+            print(float(loss))
+        print(total)
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "what is made of the batch before the tape",
+        script("""
+        for x, y in data:
+            row = x.numpy()
+            wide = tf.concat([x, x], 1)
+            # as one column
+            x = tf.reshape(x, (-1, 6))
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            print(row, wide.shape)
+        """),
+        script("""
+        @tf.function
+        def train_step(x, y):
+            wide = tf.concat([x, x], 1)
+            # as one column
+            x = tf.reshape(x, (-1, 6))
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return wide
+
+
+        for x, y in data:
+            row = x.numpy()
+            wide = train_step(x, y)
+            print(row, wide.shape)
+        """),
+        contract="rounding",
+        shapes=("crlf",),
+    ),
+    rewrites(
+        "what is made of an array stays before the tape",
+        script("""
+        for i in range(640):
+            y = ys[:16]
+            x = tf.convert_to_tensor(xs[:16], tf.float32)
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        """),
+        script("""
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+
+        for i in range(640):
+            y = ys[:16]
+            x = tf.convert_to_tensor(xs[:16], tf.float32)
+            train_step(y, x)
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "imported again later",
+        script(LOOP, "import tensorflow as tf\n"),
+        script(
+            """
+            @tf.function
+            def train_step(y, x):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                return loss
+
+
+            for x, y in data:
+                loss = train_step(y, x)
+                print(float(loss))
+            """,
+            "import tensorflow as tf\n",
+        ),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a print between the two halves",
+        script("""
+        for x, y in data:
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            # as it was
             print(float(loss))
             optimizer.apply_gradients(zip(gradients, model.trainable_variables))
             print(float(loss))
         """),
+        script("""
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for x, y in data:
+            loss = train_step(y, x)
+            # as it was
+            print(float(loss))
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "books that are kept under the tape",
+        script("""
+        n = 0
+        seen = []
+        for x, y in data:
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+                low = loss.numpy()
+                n += 1
+                if n % 2:
+                    seen.append(low)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            print(float(loss))
+        """),
+        script("""
+        n = 0
+        seen = []
+
+
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for x, y in data:
+            loss = train_step(y, x)
+            low = loss.numpy()
+            n += 1
+            if n % 2:
+                seen.append(low)
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "a summary in between",
+        script("""
+        writer = tf.summary.create_file_writer("logs")
+        for i, (x, y) in enumerate(data):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            with writer.as_default():
+                tf.summary.scalar("loss", loss, step=i)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            print(float(loss))
+        """),
+        script("""
+        writer = tf.summary.create_file_writer("logs")
+
+
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for i, (x, y) in enumerate(data):
+            loss = train_step(y, x)
+            with writer.as_default():
+                tf.summary.scalar("loss", loss, step=i)
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a text over several lines",
+        script(
+            '''
+            for x, y in data:
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                """
+              text
+                """
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                print(float(loss))
+            '''
+        ),
+        script(
+            '''
+            @tf.function
+            def train_step(y, x):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                """
+              text
+                """
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                return loss
+
+
+            for x, y in data:
+                loss = train_step(y, x)
+                print(float(loss))
+            '''
+        ),
+        contract="rounding",
+        shapes=("crlf",),
+    ),
+    rewrites(
+        "the number of the step",
+        script("""
+        for i, (x, y) in enumerate(data):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x)) / tf.cast(i, tf.float32)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            print(float(loss))
+        """),
+        script("""
+        @tf.function
+        def train_step(y, x, i):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x)) / tf.cast(i, tf.float32)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+
+
+        for i, (x, y) in enumerate(data):
+            loss = train_step(y, x, tf.constant(i))
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=("tabs",),
+    ),
+    rewrites(
+        "a metric that is called",
+        script("""
+        mean = tf.keras.metrics.Mean()
+        for x, y in data:
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            mean(loss)
+            print(float(loss))
+        """),
+        script("""
+        mean = tf.keras.metrics.Mean()
+
+
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            mean(loss)
+            return loss
+
+
+        for x, y in data:
+            loss = train_step(y, x)
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "other models before and after the loop",
+        script(
+            "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n\n\n",
+            LOOP,
+            "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
+        ),
+        script(
+            """
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+
+
+            @tf.function
+            def train_step(y, x):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, model(x))
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                return loss
+
+
+            for x, y in data:
+                loss = train_step(y, x)
+                print(float(loss))
+            """,
+            "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
+        ),
         contract="rounding",
         shapes=(),
     ),

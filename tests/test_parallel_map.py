@@ -126,6 +126,15 @@ test_refused = bench(
         reason="reads-variable",
     ),
     refuses(
+        "a variable of an object that has a shape",
+        script(
+            "class Net:\n    def __init__(self):\n        self.w = tf.Variable(0.)\nnet = Net()",
+            function="def f(x):\n    m = net\n    return x + m.w",
+            loop=LOOP + "\n    net.w.assign(3.)",
+        ),
+        reason="reads-variable",
+    ),
+    refuses(
         "a layer",
         script("layer = tf.keras.layers.RandomFlip()", function=("def f(x):\n    return layer(x)")),
         reason="function-not-seen",
@@ -309,6 +318,19 @@ test_refused = bench(
 test_rewritten = bench(
     ParallelMap,
     rewrites("the plain form", script(), made(script()), contract="exact"),
+    rewrites(
+        "the shape of an element",
+        *(
+            write(
+                script(
+                    function="def f(x):\n    print(x.shape.rank, x.dtype)\n    return tf.sqrt(x)",
+                    loop=LOOP + "\n    v.assign(3.)",
+                )
+            )
+            for write in (str, made)
+        ),
+        contract="exact",
+    ),
     rewrites(
         "by its keyword",
         script(pipeline="ds = tf.data.Dataset.range(9).map(map_func=f)"),

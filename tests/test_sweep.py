@@ -63,6 +63,17 @@ def test_trees_are_checked_and_counted(
     assert (tmp_path / "kept" / "owner+name.everything.json").exists()
 
 
+def test_the_rules_can_be_chosen_by_how_their_codes_begin(
+    sweep: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.py").write_text(SCRIPT)
+    options = sweep.everything(("TFR2", "TFR301"))
+    assert {"TFR202", "TFR301"} < set(options[1].split(","))
+    assert "TFR302" not in options[1]
+    assert sweep.main([str(tmp_path), "--select", "TFR2,TFR3", "--jobs", "1"]) == 0
+    assert "TFR101" not in capsys.readouterr().out
+
+
 def test_a_tree_that_is_not_there_stops_it(sweep: ModuleType, tmp_path: Path) -> None:
     with pytest.raises((SystemExit, FileNotFoundError)):
         sweep.main([str(tmp_path / "none")])

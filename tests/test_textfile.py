@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfrewrite.textfile import TextFileError, decode, read, write
+from tfrewrite.textfile import TextFileError, decode, read, write, write_all
 
 
 def rewrite(path: Path, text: str) -> None:
@@ -186,7 +186,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     path.write_text("old")
     program = dedent("""\
         import resource, signal, sys
-        from tfrewrite.textfile import TextFileError, decode, read, write
+        from tfrewrite.textfile import TextFileError, decode, read, write, write_all
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         path = sys.argv[1]
         file = decode(read(path))
@@ -232,3 +232,20 @@ def test_a_kill_in_the_middle_of_a_write(tmp_path: Path) -> None:
         process.stdout.close()
         assert path.read_text() in {old, new}
     assert list(tmp_path.glob("[!.]*")) == [path]
+
+
+@pytest.mark.parametrize("bad", [0, 1, 2])
+def test_several_files_are_written_all_or_none(tmp_path: Path, bad: int) -> None:
+    files = [tmp_path / f"{number}.py" for number in range(3)]
+    for file in files:
+        file.write_text("x = 1\n")
+    changes = [(str(file), decode(file.read_bytes()), "x = 2\n") for file in files]
+    files[bad].write_text("mine = 1\n")
+    with pytest.raises(TextFileError, match=f"{bad}.py: changed while it was being handled"):
+        write_all(changes)
+    texts = ["mine = 1\n" if number == bad else "x = 1\n" for number in range(3)]
+    assert [file.read_text() for file in files] == texts
+    files[bad].write_text("x = 1\n")
+    write_all(changes)
+    assert {file.read_text() for file in files} == {"x = 2\n"}
+    assert len(list(tmp_path.iterdir())) == 3

@@ -29,6 +29,8 @@ def numbers(text: str) -> list[float]:
         ("2016-01-02 10:11:12: loss 0.5", [0.5]),
         ("Elapsed time: 12.5, loss 0.5", [0.5]),
         ("took 3 loss 0.5", [0.5]),
+        ("total_time 2.25 loss 0.5", [0.5]),
+        ("time_step 3 loss 0.5", [3, 0.5]),
         ("<object at 0x7f12ab> 4", [4]),
         ("10%|###  | 3\r100%|#####| loss 2", [100, 2]),
         ("", []),
@@ -36,6 +38,37 @@ def numbers(text: str) -> list[float]:
 )
 def test_numbers(text: str, expected: list[float]) -> None:
     assert numbers(text) == expected
+
+
+KERAS_3 = "\x1b[1m{}\x1b[0m \x1b[32m━━━━\x1b[0m\x1b[37m\x1b[0m \x1b[1m{}\x1b[0m {}"
+
+
+@pytest.mark.parametrize(
+    "bar",
+    [
+        KERAS_3.format("1/1", "0s", "116ms/step"),
+        KERAS_3.format("32/313", "2s", "7ms/step"),
+        "1/1 [==============================] - 0s 62ms/step",
+        "\x08\x08\x08\r 5/32 [===>..........................] - 1s 21ms/step",
+        KERAS_3.format("1/1", "0s", "116ms/step") + "\r" + KERAS_3.format("2/2", "1s", "90ms/step"),
+    ],
+)
+def test_a_bar_that_shows_progress_alone_is_no_result(bar: str) -> None:
+    assert [line.text for line in lines(f"loss 1\n{bar}\nloss 2")] == ["loss 1", "loss 2"]
+
+
+@pytest.mark.parametrize(
+    ("bar", "result"),
+    [
+        (KERAS_3.format("1/1", "0s", "116ms/step - loss: 0.5"), 0.5),
+        ("4/4 [==============================] - 0s 62ms/step - loss: 0.25", 0.25),
+        ("4/4 [==============================] - 0s 62ms/step 7", 7),
+        ("4/4 right", 4),
+        ("1/2 --", 2),
+    ],
+)
+def test_a_bar_with_a_result_counts(bar: str, result: float) -> None:
+    assert numbers(bar)[-1] == result
 
 
 def test_not_a_number_is_one_to_compare() -> None:

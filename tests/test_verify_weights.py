@@ -130,3 +130,44 @@ def test_a_new_session_with_known_weights_is_no_change() -> None:
     assert found.changed()
     second.value = 2
     assert found.changed(), "what an open session had before was another value"
+
+
+class Counter:
+    """A variable in eager mode."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def numpy(self) -> float:
+        return 1.0
+
+
+def test_what_keras_2_counts_for_itself_is_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = importlib.import_module(WEIGHTS).Weights(None)
+
+    class Model:
+        def __init__(self) -> None:
+            self._init_batch_counters()
+            self.kernel = Counter("kernel")
+            weights.made(self.kernel)
+
+        def _init_batch_counters(self) -> None:
+            self._train_counter = Counter("Variable:0")
+            self._predict_counter = Counter("Variable:0")
+            for one in (self._train_counter, self._predict_counter):
+                weights.made(one)
+
+        def fit(self) -> None: ...
+
+        def evaluate(self) -> None: ...
+
+    keras = ModuleType("keras")
+    keras.__dict__.update(
+        models=SimpleNamespace(Model=Model), callbacks=SimpleNamespace(Callback=object)
+    )
+    monkeypatch.setitem(sys.modules, "keras", keras)
+    keras_fit = importlib.import_module("tfrewrite.verify.probe.keras_fit")
+    for _ in range(2):
+        keras_fit.install(None, None, weights)
+    model = Model()
+    assert [name for name, _, _ in weights.values()] == [model.kernel.name]

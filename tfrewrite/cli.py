@@ -69,12 +69,12 @@ def check(
 def apply(
     paths: opt.Paths,
     *,
-    select: opt.Select = [],  # noqa: B006
+    select: opt.Select = [],  # noqa: B006  Typer copies it
     ignore: opt.Ignore = [],  # noqa: B006
     allow: opt.Allow = [],  # noqa: B006
     target_tf: opt.TargetTf = "",
-    format_: opt.FormatOption = opt.Format.TEXT,
-    output: opt.Output = None,
+    format_: opt.ApplyFormatOption = opt.VerifyFormat.TEXT,
+    output: opt.Outputs = [],  # noqa: B006
     jobs: opt.Jobs = None,
     exclude: opt.Exclude = [],  # noqa: B006
     config: opt.Config = None,
@@ -89,15 +89,44 @@ def apply(
     statistics: opt.Statistics = False,
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
+    verify: opt.KeepWhatPays = False,
+    min_speedup: opt.MinSpeedup = None,
+    python: opt.Python = None,
+    args: opt.Arguments = "",
+    steps: opt.Steps = "",
+    seeds: opt.Seeds = None,
+    runs: opt.Runs = None,
+    timeout: opt.Timeout = None,
+    memory_limit: opt.MemoryLimit = None,
+    device: opt.DeviceOption = None,
+    contract: opt.ContractOption = "",
+    synthetic_data: opt.SyntheticData = False,
+    legacy_keras: opt.LegacyKeras = False,
+    quick: opt.NumbersOnly = False,
 ) -> None:
     """Rewrite files in place."""
-    from tfrewrite.session import Session  # noqa: PLC0415
+    from tfrewrite.applying import Way, applied  # noqa: PLC0415
 
     options = opt.Options(
-        paths, select, ignore, allow, target_tf, exclude, config, format_, output, jobs,
-        no_cache, statistics, quiet, verbose, shard,
+        paths, select, ignore, allow, target_tf, exclude, config, jobs=jobs, no_cache=no_cache,
+        statistics=statistics, quiet=quiet, verbose=verbose, shard=shard,
     )  # fmt: skip
-    raise typer.Exit(Session(options).apply(diff=diff, interactive=interactive))
+    how_run = {
+        "--python": python,
+        "--args": args,
+        "--steps": steps,
+        "--seeds": seeds,
+        "--runs": runs,
+        "--timeout": timeout,
+        "--memory-limit": memory_limit,
+        "--device": device.value if device else "",
+        "--contract": contract,
+        "--synthetic-data": synthetic_data,
+        "--legacy-keras": legacy_keras,
+        "--quick": quick,
+    }
+    way = Way(verify, diff, interactive, min_speedup, format_.value, output, how_run)
+    raise typer.Exit(applied(options, way))
 
 
 @app.command()

@@ -18,7 +18,6 @@ class Frame:
     def require_fit(self, before: str, rewrites: Iterable[Sequence[Edit]], after: str) -> None:
         """Raises `EditError` where the edits of rewrites cannot be made in their surroundings."""
 
-    def said(self, words: str, text: str) -> str:
-        """A message about places of a text, in the words of who sees the surroundings."""
-        del text
+    def said(self, words: str) -> str:
+        """A message about lines of the text, in the words of who sees the surroundings."""
         return words

@@ -144,7 +144,7 @@ Shard = Annotated[
     str, typer.Option("--shard", metavar="I/N", help="Handle one part of N of the files.")
 ]
 
-# What only `verify` takes.
+# What `verify` takes, and `apply --verify`.
 
 VerifyPaths = Annotated[
     list[Path],
@@ -196,6 +196,10 @@ SyntheticData = Annotated[
 ]
 LegacyKeras = Annotated[bool, typer.Option("--legacy-keras", help="Use Keras 2 (tf-keras).")]
 NumbersOnly = Annotated[bool, typer.Option("--quick", help="Compare numbers, and no times.")]
+ApplyFormatOption = Annotated[
+    VerifyFormat,
+    typer.Option("--format", help="How findings are written; html, markdown with --verify."),
+]
 VerifyFormatOption = Annotated[
     VerifyFormat, typer.Option("--format", help="How the result is written.")
 ]
@@ -211,4 +215,20 @@ VerifyVerbose = Annotated[
 ]
 VerifyJobs = Annotated[
     int, typer.Option("--jobs", min=1, metavar="N", help="Scripts at once, while not timing.")
+]
+
+# What only `apply` takes.
+
+KeepWhatPays = Annotated[
+    bool,
+    typer.Option("--verify", help="Run the scripts, and keep only what holds and slows none."),
+]
+MinSpeedup = Annotated[
+    float | None,
+    typer.Option(
+        "--min-speedup",
+        min=1,
+        metavar="FACTOR",
+        help="With --verify: keep only what makes a script so many times as fast, as in 1.05.",
+    ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
     from tfrewrite.rule import Rule
 
 Key = tuple[str, Span, str]
+
+
+_LINES = re.compile(r"\blines? \d+(?:(?:, | and )\d+\b)*")
+_NUMBER = re.compile(r"\d+")
 
 
 class RewritingError(Exception):
@@ -220,16 +225,17 @@ class Rewriting:
     def _finding(self, rule: type[Rule], site: Rewrite | Report) -> Finding:
         span = self._lines.original(site.span)
         if isinstance(site, Report):
-            return Finding(rule.code, rule.name, span, self._said(site.message), Kind.REPORT)
+            message = self._as_at_first(site.message)
+            return Finding(rule.code, rule.name, span, message, Kind.REPORT)
         return Finding(
             rule.code,
             rule.name,
             span,
-            self._said(site.message),
+            self._as_at_first(site.message),
             Kind.REWRITE,
             site.contract,
-            self._said(site.because),
-            self._said(site.changes),
+            self._as_at_first(site.because),
+            self._as_at_first(site.changes),
             applicable=site.contract in self._policy.allowed,
         )
 
@@ -237,17 +243,23 @@ class Rewriting:
         rule, site = found.rule, found.site
         span = self._lines.original(site.span)
         if isinstance(site, Refusal):
-            return Refused(rule.code, rule.name, span, site.reason, self._said(site.message))
+            message = self._as_at_first(site.message)
+            return Refused(rule.code, rule.name, span, site.reason, message)
         problem = self._impossible.get(self._key(rule, site))
         if isinstance(site, Rewrite) and not problem:
             problem = self._frame.obstacle
         if not problem:
             return None
-        message = f"{self._said(site.message)}: {problem}"
+        message = f"{self._as_at_first(site.message)}: {problem}"
         return Refused(rule.code, rule.name, span, "cannot-edit", message)
 
-    def _said(self, words: str) -> str:
-        return self._frame.said(words, self._text)
+    def _as_at_first(self, message: str) -> str:
+        """A message whose lines are those of the file, and not of the text as it is by now."""
+        message = _LINES.sub(
+            lambda lines: _NUMBER.sub(lambda line: str(self._lines.origin(int(line[0]))), lines[0]),
+            message,
+        )
+        return self._frame.said(message)
 
     def _notices(self) -> Iterator[Notice]:
         rules = self._policy.rules

@@ -27,17 +27,31 @@ def operate(text: str, edits: Sequence[Edit]) -> str:
     """The text with all edits made, or `EditError`."""
     if syntax.levels(text) > _DEEPEST:
         raise EditError("the file is nested too deeply for LibCST; break its longest expression up")
-    try:
-        module = cst.parse_module(text)
-    except cst.ParserSyntaxError as error:
-        raise EditError(f"LibCST cannot read this file: {error.message}") from error
+    tail = ""
+    module = _parsed(text)
+    if module.code != text:
+        text, tail = _without_tail(text)
+        module = _parsed(text)
     if module.code != text:
         raise EditError("LibCST does not keep every byte of this file (a form feed, a lone CR)")
     try:
         surgeon = _Surgeon(plan_for(module, edits))
-        return module.visit(surgeon).code
+        return module.visit(surgeon).code + tail
     except cst.CSTValidationError as error:
         raise EditError(f"the new code does not fit: {error}") from error
+
+
+def _parsed(text: str) -> cst.Module:
+    try:
+        return cst.parse_module(text)
+    except cst.ParserSyntaxError as error:
+        raise EditError(f"LibCST cannot read this file: {error.message}") from error
+
+
+def _without_tail(text: str) -> tuple[str, str]:
+    """Takes off the blank lines at the end, some of which LibCST drops when they hold spaces."""
+    end = text.find("\n", len(text.rstrip(" \t\r\n"))) + 1
+    return (text[:end], text[end:]) if end else (text, "")
 
 
 class _Surgeon(cst.CSTTransformer):

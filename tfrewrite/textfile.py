@@ -9,8 +9,12 @@ import stat
 import tempfile
 import tokenize
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -108,6 +112,20 @@ def write(path: str, file: TextFile, text: str) -> None:
         elif error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
             reason = f"{reason}: its directory must be writable"
         raise TextFileError(f"cannot be written, and was left as it was: {reason}") from error
+
+
+def write_all(changes: Sequence[tuple[str, TextFile, str]]) -> None:
+    """As `write`, of several files: where one cannot be written, those before it are put back."""
+    done: list[tuple[str, TextFile, str]] = []
+    for path, file, text in changes:
+        try:
+            write(path, file, text)
+        except TextFileError as error:
+            for other, old, new in reversed(done):
+                with suppress(TextFileError):
+                    write(other, replace(old, text=new, data=old.encoded(new)), old.text)
+            raise TextFileError(f"{path}: {error}") from error
+        done.append((path, file, text))
 
 
 def _replace(target: str, old: bytes, new: bytes) -> None:

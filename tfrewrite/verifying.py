@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import signal
 import sys
 import threading
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
+from tfrewrite import outputs
 from tfrewrite.config import ConfigError, parse_contract
 from tfrewrite.config import find as find_settings
 from tfrewrite.discovery import Filter
@@ -124,7 +124,7 @@ class VerifySession:
         found = self._found()
         self._say_what_is_left_out(found)
         settings = self._settings
-        jobs = [job for pair in found.pairs for job in _jobs(pair, settings)]
+        jobs = [job for pair in found.pairs for job in jobs_of(pair, settings)]
         live = Live(silent=self._options.quiet or not sys.stderr.isatty())
         try:
             with ended_by_signals():
@@ -133,11 +133,12 @@ class VerifySession:
             live.clear()
 
     def _run(self) -> int:
-        targets = _targets(self._options.outputs, self._options.format)
+        targets = outputs.targets(self._options.outputs, self._options.format, FORMATS)
         found = self.verifications()
         for format_, target in targets:
             if found or format_ != "text" or target is not None:
-                _write(rendered(found, format_, self._options), target)
+                report = rendered(found, format_, self._options)
+                outputs.write(report.encode("utf-8", "replace"), target)
         return 0 if all(one.verdict is Verdict.PASS for one in found) else 1
 
     # What there is to verify.
@@ -153,8 +154,8 @@ class VerifySession:
             (path,) = paths
             if path.is_dir():
                 listed = self._settings.listed(path)
-                return subjects.rewritten_tree(path, listed, self._rules(), contract)
-            return subjects.rewritten_file(path, self._rules(), contract)
+                return subjects.rewritten_tree(path, listed, rules_of(self._options), contract)
+            return subjects.rewritten_file(path, rules_of(self._options), contract)
         original, rewritten = paths
         if original.is_dir() != rewritten.is_dir():
             raise ConfigError(f"{original} and {rewritten}: give two files or two directories")
@@ -162,12 +163,6 @@ class VerifySession:
             listed = self._settings.listed(original)
             return subjects.given_trees(original, rewritten, listed, contract)
         return subjects.given(original, rewritten, contract)
-
-    def _rules(self) -> subjects.Rules:
-        assert self._options.rules is not None
-        settings = self._options.rules.settings()
-        wanted = Filter(settings.root, settings.exclude, settings.include)
-        return subjects.Rules(Plan(settings).policy, wanted)
 
     def _say_what_is_left_out(self, found: subjects.Found) -> None:
         if self._options.quiet:
@@ -188,27 +183,39 @@ class VerifySession:
 
     @cached_property
     def _settings(self) -> VerifySettings:
-        options = self._options
-        rules = options.rules
-        file = rules.config if rules and rules.config else find_settings(str(options.paths[0]))
-        settings = load_settings(file, Path(sys.executable))
-        return settings.told(
-            python=options.python,
-            arguments=_parsed("--args", options.arguments, split_arguments),
-            steps=_parsed("--steps", options.steps, parse_steps),
-            seeds=options.seeds,
-            runs=options.runs,
-            timeout_s=_finite("--timeout", options.timeout_s),
-            memory_limit_mb=_finite("--memory-limit", options.memory_limit_mb),
-            device=options.device or None,
-            contract=_parsed("--contract", options.contract, parse_contract),
-            synthetic=options.synthetic,
-            legacy_keras=options.legacy_keras,
-            quick=options.quick,
-        )
+        return settings_of(self._options)
 
 
-def _jobs(pair: Pair, settings: VerifySettings) -> list[Job]:
+def settings_of(options: VerifyOptions) -> VerifySettings:
+    """The settings file with what the command line says over it."""
+    rules = options.rules
+    file = rules.config if rules and rules.config else find_settings(str(options.paths[0]))
+    settings = load_settings(file, Path(sys.executable))
+    return settings.told(
+        python=options.python,
+        arguments=_parsed("--args", options.arguments, split_arguments),
+        steps=_parsed("--steps", options.steps, parse_steps),
+        seeds=options.seeds,
+        runs=options.runs,
+        timeout_s=_finite("--timeout", options.timeout_s),
+        memory_limit_mb=_finite("--memory-limit", options.memory_limit_mb),
+        device=options.device or None,
+        contract=_parsed("--contract", options.contract, parse_contract),
+        synthetic=options.synthetic,
+        legacy_keras=options.legacy_keras,
+        quick=options.quick,
+    )
+
+
+def rules_of(options: VerifyOptions) -> subjects.Rules:
+    """What `check` and `apply` would do with these options."""
+    assert options.rules is not None
+    settings = options.rules.settings()
+    wanted = Filter(settings.root, settings.exclude, settings.include)
+    return subjects.Rules(Plan(settings).policy, wanted)
+
+
+def jobs_of(pair: Pair, settings: VerifySettings) -> list[Job]:
     """The pair as its own settings want it, on each device."""
     tree, script = pair.original.tree, pair.original.script
     own = settings.of(tree, script)
@@ -263,56 +270,6 @@ def rendered(found: Sequence[Verification], format_: str, options: VerifyOptions
     if format_ == "markdown":
         return markdown.render(found)
     return text.render(found, quiet=options.quiet, verbose=options.verbose)
-
-
-def _targets(outputs: Sequence[str], format_: str) -> list[tuple[str, Path | None]]:
-    """Where which report goes: `html=FILE` names both, `FILE` takes `--format`.
-
-    Standard output has the report of that format, unless a file has it.
-    """
-    found: list[tuple[str, Path | None]] = []
-    for output in (part.strip() for one in outputs for part in one.split(",")):
-        name, equals, target = output.partition("=")
-        if not equals and output:
-            found.append((format_, _writable(Path(output))))
-        elif name in FORMATS and target:
-            found.append((name, _writable(Path(target))))
-        else:
-            raise ConfigError(
-                f"--output: {output!r}: write FILE, or one of {', '.join(FORMATS)} with a file, "
-                "as in html=report.html"
-            )
-    files = [target for _, target in found]
-    for file in files:
-        if files.count(file) > 1:
-            raise ConfigError(f"--output: {file}: two reports cannot go to one file")
-    if all(name != format_ for name, _ in found):
-        found.append((format_, None))
-    return found
-
-
-def _writable(target: Path) -> Path:
-    """Asked before anything runs, so that no result is lost for want of a folder."""
-    folder = target.parent
-    if target.is_dir():
-        raise ConfigError(f"--output: {target}: a directory; name a file")
-    if not folder.is_dir():
-        raise ConfigError(f"--output: {target}: there is no directory {folder}")
-    if not os.access(target if target.exists() else folder, os.W_OK):
-        raise ConfigError(f"--output: {target}: cannot be written")
-    return target
-
-
-def _write(report: str, target: Path | None) -> None:
-    if target is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(report.encode("utf-8", "replace"))
-        sys.stdout.flush()
-        return
-    try:
-        target.write_text(report, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise ConfigError(f"--output: {target}: {error.strerror or error}") from error
 
 
 def _complain(line: str) -> None:

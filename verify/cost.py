@@ -6,8 +6,9 @@ import math
 
 from tfrewrite.model import Contract
 from tfrewrite.verify import timing
-from tfrewrite.verify.experiment import MORE_S, STEPS, Effort
+from tfrewrite.verify.experiment import STEPS, Effort
 from tfrewrite.verify.judging import Promise
+from tfrewrite.verify.measuring import MORE_S
 from tfrewrite.verify.runs import Observation
 
 
@@ -43,6 +44,25 @@ def foretold(run: Observation, effort: Effort, promise: Promise) -> str:
     told = f"at most {runs} more runs of about {_seconds(one)}: {_seconds(runs * one + longer)}"
     if effort.timed and effort.runs is None:
         told += f", and {_seconds(MORE_S)} where times are hard to tell apart"
+    return told
+
+
+def to_choose(run: Observation, effort: Effort, promise: Promise, count: int) -> str:
+    """The same where so many rewrites may have to be told apart."""
+    told = foretold(run, effort, promise)
+    if count == 1:
+        return told
+    one = run.result.elapsed_s
+    # Of each group that fails both halves are asked, and once whether the script repeats itself.
+    runs = 2 * count - 1
+    told += f"; to tell {count} rewrites apart by their numbers at most {runs} more runs: "
+    told += _seconds(runs * one)
+    if effort.timed:
+        longer = effort.timed_s if run.was_cut else 0.0
+        comparison = (_timed(effort) + (1 if longer else 0)) * (one + longer)
+        pairs = 2 * count - 1
+        told += f", by their times at most {pairs} comparisons of about {_seconds(comparison)}: "
+        told += _seconds(pairs * comparison)
     return told
 
 

@@ -7,13 +7,12 @@ rounding takes it. Times are measured only of versions that compute the same.
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tfrewrite.model import Contract
-from tfrewrite.verify import distributions, failures, growth, judging, timing
+from tfrewrite.verify import distributions, growth, judging, timing
 from tfrewrite.verify.comparing import (
     ComparingError,
     Comparison,
@@ -21,6 +20,8 @@ from tfrewrite.verify.comparing import (
     read_early,
     read_with_updates,
 )
+from tfrewrite.verify.failures import Inconclusive, require_success
+from tfrewrite.verify.measuring import TIMED_S, Progress, Stopwatch, Timed
 from tfrewrite.verify.model import (
     Environment,
     Growth,
@@ -28,7 +29,6 @@ from tfrewrite.verify.model import (
     Speed,
     SpeedVerdict,
     Subject,
-    TimedRun,
     Verdict,
     Verification,
     Version,
@@ -39,13 +39,6 @@ from tfrewrite.verify.runs import Laboratory, Observation, Program
 STEPS = 40
 WHOLE_BUDGET_S = 5.0
 """A script that comes to its own end within this time after its first step is not cut short."""
-TIMED_S = 3.0
-"""Timed steps take this long together in each process, where loops were cut short: what a step
-costs in the tenth of a second of forty quick ones is as much as a third away from what it costs."""
-MORE_S = 120.0
-"""Times are taken for so much longer where they seem to differ, and it might be chance."""
-LONG_S = 60.0
-"""After an observed run of this length no trial is needed to tell that timed steps take as long."""
 NUDGED_RUNS = 2
 SEED = 1
 SEEDS_FOR_DISTRIBUTIONS = 5
@@ -65,6 +58,11 @@ class Effort:
     timed: bool = True
     timed_s: float = TIMED_S
     seed: int = SEED
+    min_effect: float = timing.MIN_EFFECT
+    """The least difference of times that counts, as a part of them."""
+
+    def stopwatch(self, laboratory: Laboratory, progress: Progress) -> Stopwatch:
+        return Stopwatch(laboratory, progress, self.seed, self.runs, self.timed_s, self.min_effect)
 
 
 @dataclass(frozen=True)
@@ -77,24 +75,12 @@ class Pair:
     promise: judging.Promise
 
 
-Progress = Callable[[str], None]
 Early = Mapping[str, Sequence[bool]] | None
 AS_BEFORE = "{}: of before the update of the same step"
 SAME_DRAWS = (
     "random numbers might have been others and are the same, since the runs give each op without "
     "a seed one by its place"
 )
-
-
-class Inconclusive(Exception):  # noqa: N818  it is no error
-    """The runs cannot tell; says why, what to do, and what the run printed."""
-
-    def __init__(self, verdict: Verdict, reason: str, advice: str = "", output: str = "") -> None:
-        super().__init__(reason)
-        self.verdict = verdict
-        self.reason = reason
-        self.advice = advice
-        self.output = output
 
 
 class Baseline:
@@ -215,6 +201,10 @@ class Experiment:
             self._speed = self._timed()
         except Inconclusive as stopped:
             self._stopped = stopped
+
+    def timed(self) -> Timed:
+        """The rewritten version, to be held to others; once its numbers were compared."""
+        return Timed(self._pair.rewritten, self._observed[Version.REWRITTEN])
 
     def verification(self) -> Verification:
         stopped, numerics = self._stopped, self._numerics
@@ -348,74 +338,20 @@ class Experiment:
             return Speed(SpeedVerdict.NOT_MEASURED, reason)
         if not self._effort.timed:
             return Speed(SpeedVerdict.NOT_MEASURED, "only the numbers were asked for")
-        longer = self._longer()
-        rounds = timing.rounds(self._effort.runs)
-        began = time.monotonic()
-        runs = self._round(rounds[0], longer)
-        one_s = time.monotonic() - began
-        for order in rounds[1 : 1 + int(MORE_S / one_s)]:
-            if not timing.judge(runs, looks=len(rounds)).is_open:
-                break
-            runs += self._round(order, longer, after=len(runs))
-        self._growth = growth.of(self._observed, runs)
-        return timing.judge(runs, looks=len(rounds))
-
-    def _round(self, order: Sequence[Version], longer: int, *, after: int = 0) -> list[TimedRun]:
         programs = {
             Version.ORIGINAL: self._pair.original,
             Version.REWRITTEN: self._pair.rewritten,
         }
-        runs = []
-        for number, version in enumerate(order, after + 1):
-            self._progress(f"times: {version.value} ({number} of {after + len(order)})")
-            run = self._laboratory.time(
-                programs[version], self._observed[version], seed=self._effort.seed, longer=longer
-            )
-            require_success(run, of_original=version is Version.ORIGINAL)
-            runs.append(growth.timed_run(run, version, number))
-        return runs
-
-    def _longer(self) -> int:
-        """How many times the turns of observed runs the timed ones have; a trial run tells.
-
-        It is also the one that finds files not yet in memory.
-        """
-        observed = self._observed[Version.ORIGINAL]
-        limits: Mapping[str, int] = observed.summary.get("limits", {})
-        idle = observed.summary.get("idle", [])
-        cut = [loop for loop in limits if int(loop) not in idle]
-        if not cut or not self._effort.timed_s or observed.result.elapsed_s > LONG_S:
-            return 1
-        self._progress("times: a trial")
-        run = self._laboratory.time(
-            self._pair.original,
-            observed,
-            seed=self._effort.seed,
-            at_least_s=self._effort.timed_s,
+        speed = self._effort.stopwatch(self._laboratory, self._progress).compare(
+            {version: Timed(one, self._observed[version]) for version, one in programs.items()}
         )
-        require_success(run, of_original=True)
-        turns = run.summary.get("turns_of", {})
-        return max(math.ceil(int(turns.get(loop, 0)) / limits[loop]) for loop in cut)
+        self._growth = growth.of(self._observed, speed.runs)
+        return speed
 
 
 def _noted(comparison: Comparison, early: Early) -> Comparison:
     """With what the original was made to read early."""
     return replace(comparison, notes=(*comparison.notes, *map(AS_BEFORE.format, early or ())))
-
-
-def require_success(run: Observation, *, of_original: bool) -> None:
-    """A run that failed ends the experiment; if it was the original's, nothing is shown."""
-    if run.is_complete:
-        return
-    why = failures.explain(run)
-    if of_original:
-        raise Inconclusive(
-            Verdict.INCONCLUSIVE, f"the original {why.reason}", why.advice, why.output
-        )
-    reason = f"the rewritten version {why.reason}, where the original comes to its end"
-    if why.is_ours:
-        raise Inconclusive(Verdict.INCONCLUSIVE, reason, why.advice, why.output)
-    raise Inconclusive(Verdict.FAIL, reason, "do not use the rewritten version", why.output)
 
 
 def _require_device(run: Observation, device: str) -> None:

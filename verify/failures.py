@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from tfrewrite.verify.model import Verdict
 from tfrewrite.verify.process import Ending, RunResult
 from tfrewrite.verify.runs import Observation
 
@@ -39,6 +40,17 @@ TF1_NAMES = re.compile(
 )
 
 
+class Inconclusive(Exception):  # noqa: N818  it is no error
+    """The runs cannot tell; says why, what to do, and what the run printed."""
+
+    def __init__(self, verdict: Verdict, reason: str, advice: str = "", output: str = "") -> None:
+        super().__init__(reason)
+        self.verdict = verdict
+        self.reason = reason
+        self.advice = advice
+        self.output = output
+
+
 @dataclass(frozen=True)
 class Failure:
     """`is_ours` where it is not the script that is to blame."""
@@ -47,6 +59,21 @@ class Failure:
     advice: str = ""
     output: str = ""
     is_ours: bool = False
+
+
+def require_success(run: Observation, *, of_original: bool) -> None:
+    """A run that failed ends the experiment; if it was the original's, nothing is shown."""
+    if run.is_complete:
+        return
+    why = explain(run)
+    if of_original:
+        raise Inconclusive(
+            Verdict.INCONCLUSIVE, f"the original {why.reason}", why.advice, why.output
+        )
+    reason = f"the rewritten version {why.reason}, where the original comes to its end"
+    if why.is_ours:
+        raise Inconclusive(Verdict.INCONCLUSIVE, reason, why.advice, why.output)
+    raise Inconclusive(Verdict.FAIL, reason, "do not use the rewritten version", why.output)
 
 
 def explain(run: Observation) -> Failure:

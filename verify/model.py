@@ -56,6 +56,32 @@ class Kind(str, Enum):
 
 
 @dataclass(frozen=True)
+class Ratio:
+    """A ratio of times with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of a rewrite where only those are kept that hold and pay, and why."""
+
+    kept: bool
+    ground: str
+    """A stable id: `faster`, `contract-broken`, `slower` and the like."""
+    evidence: str = ""
+    """One sentence."""
+    gain: Ratio | None = None
+    """How much faster the script is with it than without it."""
+    share: float | None = None
+    """Its part of what all that are kept gain, from 0 to 1."""
+    others: int = 0
+    """With how many others it was left out, where evidence and gain are of them together."""
+
+
+@dataclass(frozen=True)
 class Change:
     """One rewrite that is part of what is verified, and what it promised."""
 
@@ -65,6 +91,8 @@ class Change:
     message: str
     contract: Contract
     changes: str = ""
+    trial: Trial | None = None
+    """None where nothing was chosen."""
 
 
 @dataclass(frozen=True)
@@ -140,15 +168,6 @@ class Numerics:
     """Whether the script came to its own end; otherwise its loops were ended after `steps`."""
     seeds: int = 1
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A ratio of times with its 95% interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,14 @@ TIMES = re.compile(
       | {_AMOUNT}\s*{_UNIT}\s*/\s*(?:step|batch|epoch|iter|it|sample)\w*
       | {_AMOUNT}\s*{_PER}\s*(?:/|per)\s*s(?:ec(?:ond)?)?\b
       | {_AMOUNT}\s*{_UNIT}\b                      # a duration
-      | (?:\b(?:time|elapsed|took|duration|eta|speed|fps|throughput)\b[^\d\n]{{0,20}})
+      | (?:(?:\b|_)(?:time|elapsed|took|duration|eta|speed|fps|throughput)\b[^\d\n]{{0,20}})
         {_AMOUNT}                                                       # its name before it
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+_ONLY_PROGRESS = re.compile(r"[\b\s]*\d+/\d+ (?:[━─ ]*[━─]|\[[=>. ]*\] -)(?: +<time>)*$")
+"""What Keras draws of a predict, or of training without metrics, in versions 3 and 2."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,14 @@ class Line:
 
 
 def lines(output: str) -> list[Line]:
-    """A line that was drawn over, as a progress bar is, counts as it was left."""
+    """A line that was drawn over, as a progress bar is, counts as it was left.
+
+    A bar of Keras that shows how far it came and how long it took, and no result, is left out.
+    """
     found = []
     for number, raw in enumerate(output.replace("\r\n", "\n").split("\n"), 1):
         text = raw.rstrip().rpartition("\r")[2]
-        if text:
+        if text and not _ONLY_PROGRESS.match(TIMES.sub("<time>", _COLOUR.sub("", text))):
             found.append(_line(number, text))
     return found
 

@@ -19,7 +19,7 @@ from tfrewrite.policy import Policy
 from tfrewrite.verify import judging
 from tfrewrite.verify.experiment import Pair
 from tfrewrite.verify.model import Change, Subject
-from tfrewrite.verify.notebooks import NoScript, as_python, notes_on
+from tfrewrite.verify.notebooks import NoScript, as_python, notes_on, readable
 from tfrewrite.verify.process import is_left_out
 from tfrewrite.verify.runs import Program
 from tfrewrite.verify.trees import Modules, Scripts, python_files
@@ -72,11 +72,11 @@ def given(original: Path, rewritten: Path, contract: Contract | None) -> Found:
     """Two files: the second is held against the first, in the surroundings of the first."""
     if is_notebook(original.name) != is_notebook(rewritten.name):
         raise SubjectError(f"{original} and {rewritten}: give two scripts or two notebooks")
-    script, new = _script(original), _script(rewritten)
+    script, new = (as_python(one.name, script_data(one)) for one in (original, rewritten))
     if script == new:
         raise SubjectError(f"{original} and {rewritten} are the same: there is nothing to verify")
     real = original.resolve()
-    tree = _tree(real.parent)
+    tree = copied_tree(real.parent)
     promise = contract or Contract.ROUNDING
     diff = _diff({real.name: script}, {real.name: new})
     pair = Pair(
@@ -85,7 +85,7 @@ def given(original: Path, rewritten: Path, contract: Contract | None) -> Found:
         Program.of(tree, real.name, ((real.name, new),)),
         judging.Promise(promise),
     )
-    return Found((pair,), notes=tuple(_notes(original)))
+    return Found((pair,), notes=tuple(notes_of(original)))
 
 
 def given_trees(
@@ -94,15 +94,15 @@ def given_trees(
     """Two directories: every script of the first with that of the second."""
     ours, theirs = python_files(original), python_files(rewritten)
     names = list(dict.fromkeys([*ours, *theirs]))
-    differing = {name for name in names if ours.get(name) != theirs.get(name)}
+    differing = {name for name in names if _run_as(ours, name) != _run_as(theirs, name)}
     if not differing:
         raise SubjectError(
             f"the Python files of {original} and {rewritten} are the same: there is nothing to "
             "verify"
         )
-    tree, other = _tree(original), _tree(rewritten)
+    tree, other = copied_tree(original), copied_tree(rewritten)
     promise = contract or Contract.ROUNDING
-    concern = _Concern.of(ours, scripts, differing, original)
+    concern = Concern.of(ours, scripts, differing, original)
     pairs, unchanged = [], []
     for script in concern.scripts:
         changed = [name for name in names if name in concern.changed(script)]
@@ -126,7 +126,7 @@ def given_trees(
 
 def rewritten_file(path: Path, rules: Rules, contract: Contract | None) -> Found:
     """A script and what the rules make of it."""
-    _script(path)
+    script_data(path)
     if rules.wanted.excludes(str(path)):
         return Found(notes=(f"{path}: excluded by the settings or by --exclude",))
     outcome = engine.handle(str(path), rules.policy(str(path)))
@@ -137,18 +137,18 @@ def rewritten_file(path: Path, rules: Rules, contract: Contract | None) -> Found
     if outcome.after == outcome.before:
         return Found(unchanged=(str(path),))
     real = path.resolve()
-    pair = _pair(_tree(real.parent), real.name, [(real.name, outcome)], path, contract)
-    return Found((pair,), notes=tuple(_notes(path)))
+    pair = pair_of(copied_tree(real.parent), real.name, [(real.name, outcome)], path, contract)
+    return Found((pair,), notes=tuple(notes_of(path)))
 
 
 def rewritten_tree(
     folder: Path, scripts: Sequence[str], rules: Rules, contract: Contract | None
 ) -> Found:
     """The scripts of a directory; its files are rewritten as `apply` does it."""
-    tree = _tree(folder)
+    tree = copied_tree(folder)
     sources = python_files(folder)
     for name in scripts:
-        sources.setdefault(name, _script(folder / name))
+        sources.setdefault(name, script_data(folder / name))
     changed: dict[str, Outcome] = {}
     notes: list[str] = []
     for name in sources:
@@ -160,20 +160,20 @@ def rewritten_tree(
             changed[name] = outcome
         elif outcome.status is Status.FAILED:
             notes.append(f"{path}: left as it is: {outcome.error}")
-    concern = _Concern.of(sources, scripts, changed.keys(), folder)
+    concern = Concern.of(sources, scripts, changed.keys(), folder)
     pairs, unchanged = [], []
     for script in concern.scripts:
         matter = concern.changed(script)
         if matter:
             outcomes = [(name, one) for name, one in changed.items() if name in matter]
-            pairs.append(_pair(tree, script, outcomes, folder / script, contract))
-            notes += _notes(folder / script)
+            pairs.append(pair_of(tree, script, outcomes, folder / script, contract))
+            notes += notes_of(folder / script)
         else:
             unchanged.append(str(folder / script))
     return Found(tuple(pairs), tuple(unchanged), (*notes, *concern.notes("would be rewritten")))
 
 
-class _Concern:
+class Concern:
     """Which of the changed files concern which script."""
 
     def __init__(
@@ -189,7 +189,7 @@ class _Concern:
     @classmethod
     def of(
         cls, sources: Sources, listed: Sequence[str], changed: Iterable[str], folder: Path
-    ) -> _Concern:
+    ) -> Concern:
         found = Scripts(sources)
         names = list(listed) or found.runnable()
         if not names:
@@ -206,14 +206,14 @@ class _Concern:
             yield f"{name} {what}, and no script was found that imports it: it is not verified"
 
 
-def _pair(
+def pair_of(
     tree: Path,
     script: str,
     changed: Sequence[tuple[str, Outcome]],
     shown: Path,
     contract: Contract | None,
 ) -> Pair:
-    changes = tuple(change for name, one in changed for change in _changes(name, one, script))
+    changes = tuple(change for name, one in changed for change in changes_of(name, one, script))
     weakest = max((one.contract for one in changes), key=CONTRACTS.index, default=Contract.EXACT)
     promise = contract or weakest
     new = tuple((name, one.after.encode(one.encoding)) for name, one in changed)
@@ -227,7 +227,7 @@ def _pair(
     )
 
 
-def _changes(name: str, outcome: Outcome, script: str) -> Iterator[Change]:
+def changes_of(name: str, outcome: Outcome, script: str) -> Iterator[Change]:
     for one in outcome.findings:
         if one.contract is not None and one.touched:
             where = "" if name == script else f"{name}: "
@@ -240,25 +240,24 @@ def _changes(name: str, outcome: Outcome, script: str) -> Iterator[Change]:
 # Files.
 
 
-def _script(path: Path) -> bytes:
+def script_data(path: Path) -> bytes:
     try:
         data = path.read_bytes()
     except OSError as error:
         raise SubjectError(f"{path}: {error.strerror or error}") from error
     try:
-        data = as_python(path.name, data)
-        textfile.decode(data)
+        textfile.decode(as_python(path.name, data))
     except (textfile.TextFileError, NoScript) as error:
         raise SubjectError(f"{path}: {error}") from error
     return data
 
 
-def _notes(path: Path) -> list[str]:
+def notes_of(path: Path) -> list[str]:
     """What a run of this file leaves out, if it is a notebook."""
     return notes_on(str(path), path.read_bytes()) if is_notebook(path.name) else []
 
 
-def _tree(folder: Path) -> Path:
+def copied_tree(folder: Path) -> Path:
     """The folder that every run gets a copy of, if it is small enough for that."""
     size = count = 0
     for where, folders, names in os.walk(folder):
@@ -307,4 +306,10 @@ def _one_diff(name: str, before: str, after: str) -> str:
 
 
 def _text(sources: Sources, name: str) -> str:
-    return sources.get(name, b"").decode("utf-8", errors="replace")
+    return (_run_as(sources, name) or b"").decode("utf-8", errors="replace")
+
+
+def _run_as(sources: Sources, name: str) -> bytes | None:
+    """What of a file is run; the outputs of a notebook are not."""
+    data = sources.get(name)
+    return data if data is None else readable(name, data) or data

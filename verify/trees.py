@@ -31,8 +31,7 @@ Read = Callable[[str], "bytes | None"]
 def python_files(folder: Path) -> dict[str, bytes]:
     """The files that `check` would look at by default, by their paths in the folder.
 
-    A link stands for the file that it leads to, which is in the folder, too. A notebook is there as
-    the script that it is run as.
+    A link stands for the file that it leads to, which is in the folder, too.
     """
     found = {}
     real = folder.resolve()
@@ -40,10 +39,9 @@ def python_files(folder: Path) -> dict[str, bytes]:
         if not one.problem and not one.skipped:
             path = Path(one.path).resolve()
             try:
-                data = path.read_bytes()
+                found[path.relative_to(real).as_posix()] = path.read_bytes()
             except OSError:
                 continue  # `apply` could not read it either, and says so
-            found[path.relative_to(real).as_posix()] = readable(path.name, data) or data
     return found
 
 

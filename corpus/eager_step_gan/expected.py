@@ -41,6 +41,7 @@ def critic_loss(real, fake):
     return cross_entropy(tf.ones_like(real), real) + cross_entropy(tf.zeros_like(fake), fake)
 
 
+@tf.function
 def critic_step(real):
     noise = stream.normal([BATCH, NOISE])
     with tf.GradientTape() as tape:

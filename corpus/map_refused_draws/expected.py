@@ -15,11 +15,19 @@ def flip(image):
 
 
 dataset = tf.data.Dataset.from_tensor_slices(images).map(flip).batch(8).prefetch(1)
-for step, batch in enumerate(dataset):
+
+
+@tf.function
+def train_step(batch):
     with tf.GradientTape() as tape:
         rows = tf.reshape(batch, [-1, 36])
         loss = tf.reduce_mean(tf.square(tf.matmul(rows, weights) - rows[:, :1]))
     gradient = tape.gradient(loss, weights)
     weights.assign_sub(0.1 * gradient)
+    return loss
+
+
+for step, batch in enumerate(dataset):
+    loss = train_step(batch)
     print(step, float(loss))
 print(hashlib.sha256(weights.numpy().tobytes()).hexdigest())

@@ -14,11 +14,18 @@ weights = tf.Variable(tf.zeros([5, 1]))
 train_data = tf.data.Dataset.from_tensor_slices((inputs, targets))
 train_data = train_data.repeat(2).batch(16).prefetch(tf.data.experimental.AUTOTUNE)
 
-for step, (x, y) in enumerate(train_data):
+
+@tf.function
+def train_step(x, y):
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(tf.square(tf.matmul(x, weights) - y))
     gradient = tape.gradient(loss, weights)
     weights.assign_sub(0.1 * gradient)
+    return loss
+
+
+for step, (x, y) in enumerate(train_data):
+    loss = train_step(x, y)
     print(step, float(loss))
 
 print(hashlib.sha256(weights.numpy().tobytes()).hexdigest())

@@ -26,13 +26,18 @@ class Trainer:
     def loss(self, x, y):
         return tf.reduce_mean(tf.square(tf.matmul(x, self.weights) - y))
 
+    @tf.function
+    def compiled_step(self, x, y):
+        with tf.GradientTape() as tape:
+            loss = self.loss(x, y)
+        self.weights.assign_sub(0.1 * tape.gradient(loss, self.weights))
+        return loss
+
     def epoch(self, limit):
         for step, (x, y) in enumerate(self.train_data):
             if step == limit:
                 break
-            with tf.GradientTape() as tape:
-                loss = self.loss(x, y)
-            self.weights.assign_sub(0.1 * tape.gradient(loss, self.weights))
+            loss = self.compiled_step(x, y)
             print(step, float(loss))
 
     def check(self):

@@ -25,18 +25,24 @@ def main():
     mean_loss = tf.keras.metrics.Mean()
     used = 0
 
-    @tf.function
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec((BATCH, 8), tf.float32),
+            tf.TensorSpec((BATCH, 1), tf.float32),
+        ]
+    )
     def train_step(inputs, targets):
-        with tf.GradientTape(persistent=True) as tape:
+        with tf.GradientTape() as tape:
             hidden = body(inputs, training=True)
             outputs = head(hidden, training=True)
             loss = tf.reduce_mean(tf.square(targets - outputs))
-        body_gradients = tape.gradient(loss, body.trainable_variables)
-        head_gradients = tape.gradient(loss, head.trainable_variables)
+        # One way back for both parts.
+        body_gradients, head_gradients = tape.gradient(
+            loss, (body.trainable_variables, head.trainable_variables)
+        )
         body_optimizer.apply_gradients(zip(body_gradients, body.trainable_variables))
         head_optimizer.apply_gradients(zip(head_gradients, head.trainable_variables))
         mean_loss.update_state(loss)
-        del tape
         return loss
 
     for epoch in range(EPOCHS):
@@ -45,11 +51,11 @@ def main():
             if inputs.shape[0] < BATCH:
                 print("left out:", inputs.shape[0])
                 continue
-            loss = train_step(inputs, targets)
+            loss = float(train_step(inputs, targets))
             used += 1
-            if float(loss) < 0.05:
+            if loss < 0.05:
                 break
-        print(epoch, used, float(loss), float(mean_loss.result()))
+        print(epoch, used, loss, float(mean_loss.result()))
     weights = np.concatenate([v.numpy().ravel() for v in body.variables + head.variables])
     print(float(np.linalg.norm(weights)))
 

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.gradient_flow import NO_FLOW, Flow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,7 @@ class Tensor:
     """It is a numpy array in eager mode, and a tensor only where it is handed to a trace."""
     size: bool = False
     """It holds sizes, which are constants in a trace where the shape is known."""
+    flow: Flow = NO_FLOW
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,7 @@ class Number:
     """Whether it may be another one the next time that it is evaluated."""
     tensors: bool = False
     """Whether it may be a tensor instead: a sum that began with a number."""
+    flow: Flow = NO_FLOW
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,8 @@ class Group:
     """Whether it was made by the function that is looked at, which may still change it."""
     lazy: bool = False
     """Whether it gives its items once: what `zip` or a generator expression makes."""
+    apart: bool = False
+    """Whether each of its items was made for itself, so that no two are one object."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,8 @@ class Thing:
     """Whether calling it may draw random numbers."""
     built: bool = False
     """Whether it surely has its variables from the start."""
+    of: tuple[frozenset[ast.AST], ...] = ()
+    """What made the objects that it is a part of, from the outermost inwards."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +97,7 @@ class Own:
 
     cls: ast.ClassDef
     made: frozenset[ast.AST] = frozenset()
+    of: tuple[frozenset[ast.AST], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -143,13 +156,22 @@ def join(a: Value, b: Value) -> Value:
             return b
         case Tensor(), Tensor():
             return Tensor(
-                a.static and b.static, a.nest or b.nest, a.array or b.array, a.size and b.size
+                a.static and b.static,
+                a.nest or b.nest,
+                a.array or b.array,
+                a.size and b.size,
+                a.flow | b.flow,
             )
         case Number(), Number():
             same = a.literal is not None and b.literal is not None and _same(a.literal, b.literal)
-            return Number(a.literal if same else None, a.varies or b.varies, a.tensors or b.tensors)
+            return Number(
+                a.literal if same else None,
+                a.varies or b.varies,
+                a.tensors or b.tensors,
+                a.flow | b.flow,
+            )
         case (Number(), Tensor()) | (Tensor(), Number()):
-            return Number(None, varies=False, tensors=True)
+            return Number(None, varies=False, tensors=True, flow=flow_of(a) | flow_of(b))
         case Array(), Array():
             return Array(a.steady and b.steady)
         case Group(), Group():
@@ -165,10 +187,47 @@ def join(a: Value, b: Value) -> Value:
                 a.code | b.code,
                 a.draws or b.draws,
                 a.built and b.built,
+                _both(a.of, b.of),
             )
         case Own(), Own() if a.cls is b.cls:
-            return Own(a.cls, a.made | b.made)
+            return Own(a.cls, a.made | b.made, _both(a.of, b.of))
     return Unknown("it is not always of the same kind")
+
+
+def _both(
+    a: tuple[frozenset[ast.AST], ...], b: tuple[frozenset[ast.AST], ...]
+) -> tuple[frozenset[ast.AST], ...]:
+    return tuple(x | y for x, y in zip(a, b, strict=False))
+
+
+def flow_of(value: Value) -> Flow:
+    """What all the tensors of a value are computed from."""
+    found = NO_FLOW
+    for part in parts(value):
+        if isinstance(part, (Tensor, Number)):
+            found |= part.flow
+    return found
+
+
+def part_of(value: Value, owner: Own, makers: Callable[[ast.AST], bool]) -> Value:
+    """What an object holds, where it made that itself: other objects have one of their own."""
+    match value:
+        case Thing() | Own() if value.made and all(map(makers, value.made)):
+            return replace(value, of=(*owner.of, owner.made))
+        case Group(items=items, each=each):
+            known = None if items is None else tuple(part_of(i, owner, makers) for i in items)
+            return replace(value, items=known, each=part_of(each, owner, makers))
+    return value
+
+
+def may_be_one(a: Thing | Own, b: Thing | Own) -> bool:
+    """Whether two values may be the same object; a class stands for any object of it."""
+    if not a.made & b.made and a.made != b.made:
+        return False
+    return all(
+        one & other or any(isinstance(maker, ast.ClassDef) for maker in one | other)
+        for one, other in zip(a.of, b.of, strict=False)
+    )
 
 
 def joined(*values: Value) -> Value:

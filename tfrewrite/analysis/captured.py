@@ -15,7 +15,7 @@ from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect
 from tfrewrite.analysis.scopes import Binding, How
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tfrewrite.analysis.facts import Facts
 
@@ -325,10 +325,16 @@ class Captured:
 
     # Data that stays as it is
 
-    def untouched(self, name: ast.Name, reader: ast.AST) -> bool:
+    def untouched(
+        self,
+        name: ast.Name,
+        reader: ast.AST,
+        copied_by: Callable[[ast.expr], bool] = lambda _: False,
+    ) -> bool:
         """Whether a name holds data that nothing in the file changes once a function reads it.
 
-        What the function itself does with the data is for others to judge.
+        What the function itself does with the data is for others to judge. `copied_by` knows of
+        further uses that leave the data as it is.
         """
         bindings = self._scopes.bindings(name)
         only = len(bindings) == 1
@@ -338,9 +344,9 @@ class Captured:
             return False
         uses = self._own.uses(bindings[0])
         if all(b.how is How.ASSIGN and _is_deeply_constant(b.value) for b in bindings):
-            return all(self._leaves(use) for use in uses)
+            return all(self._leaves(use) or copied_by(use) for use in uses)
         return all(self._is_fresh(binding) for binding in bindings) and all(
-            self._looks(use, reader) for use in uses
+            self._looks(use, reader) or copied_by(use) for use in uses
         )
 
     def _is_settled(self, binding: Binding, reader: ast.AST, *, only: bool) -> bool:
@@ -407,7 +413,7 @@ class Captured:
                 call = self._source.parent(parent)
                 if isinstance(call, ast.Call) and call.func is parent:
                     return attribute in _GIVING_NEW and not call.keywords
-                return attribute in _ABOUT_IT
+                return attribute in _ABOUT_IT and isinstance(parent.ctx, ast.Load)
         return self._is_looked_at(parent, loops=loops)
 
     def _is_looked_at(self, parent: ast.AST | None, *, loops: bool) -> bool:

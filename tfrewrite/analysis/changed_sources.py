@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.dataset_calls import FILE_SOURCES, SELF_PREFETCHING, functions_given
 from tfrewrite.analysis.dataset_uses import Consumer, Taking
+from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import (
     CallEffect,
@@ -202,7 +203,7 @@ class ChangedSources:
             return not (isinstance(node.value, ast.Name) and self._owned.alone(node.value))
         if isinstance(node, ast.AugAssign):
             name = node.target
-            return not (isinstance(name, ast.Name) and self._is_number(name))
+            return not (isinstance(name, ast.Name) and self._is_no_array(name))
         if isinstance(node, ast.Call):
             path = self._names.dotted(node.func)
             method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -221,12 +222,47 @@ class ChangedSources:
             or (isinstance(node, ast.Constant) and isinstance(node.value, str))
         )
 
-    def _is_number(self, name: ast.Name) -> bool:
-        """Whether a variable starts as a number: `total, correct = 0, 0.`"""
+    def _is_no_array(self, name: ast.Name) -> bool:
+        """Whether a variable starts as a number, a text or a tensor: `total, correct = 0, 0.`"""
         if self._owned.number(name):
             return True
-        bindings = [b for b in self._scopes.bindings(name) if b.how is not How.AUGMENT]
-        return bool(bindings) and all(_unpacks_number(binding) for binding in bindings)
+        bindings = [b for b in self._flow.reaching(name) if b.how is not How.AUGMENT]
+        return bool(bindings) and all(
+            _unpacks_number(binding)
+            or (binding.how is How.ASSIGN and self._cannot_change(binding.value))
+            for binding in bindings
+        )
+
+    def _cannot_change(self, value: ast.expr | None) -> bool:
+        """Whether a value is a text, or what an op or a loss of TensorFlow gives."""
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mod):
+            value = value.left
+        if not isinstance(value, ast.Call):
+            return isinstance(value, ast.JoinedStr) or (
+                isinstance(value, ast.Constant) and isinstance(value.value, str)
+            )
+        symbol = self._names.tf(value.func)
+        if symbol is None:
+            return self._is_loss(value.func)
+        effect = effect_of(symbol)
+        return (
+            effect is not None
+            and effect.returns_tensor
+            and not effect.flags & {"calls", "host"}
+            and not symbol.startswith(("keras.backend.", "nest."))
+        )
+
+    def _is_loss(self, func: ast.expr) -> bool:
+        """Whether a call is of a loss object: `mse = tf.keras.losses.MeanSquaredError()`."""
+        bindings = self._scopes.bindings(func) if isinstance(func, ast.Name) else []
+        made = bindings[0].value if len(bindings) == 1 else None
+        symbol = self._names.tf(made.func) if isinstance(made, ast.Call) else None
+        return (
+            symbol is not None
+            and bindings[0].how is How.ASSIGN
+            and symbol.startswith("keras.losses.")
+            and symbol.rpartition(".")[2][0].isupper()
+        )
 
     def _names_like(self, call: ast.Call, parts: list[Stage]) -> bool:
         """Whether a call is given a file's name that begins as the names of those that are read."""

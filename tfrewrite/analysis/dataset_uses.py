@@ -13,11 +13,7 @@ from tfrewrite.analysis.scopes import Binding, How
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.classes import Classes
-    from tfrewrite.analysis.flow import Flow
-    from tfrewrite.analysis.names import Names
-    from tfrewrite.analysis.own_calls import OwnCalls
-    from tfrewrite.analysis.source import Source
+    from tfrewrite.analysis.facts import Facts
 
 _KERAS = ("fit", "evaluate", "predict", "fit_generator", "evaluate_generator", "predict_generator")
 _GRAPH_ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")
@@ -59,14 +55,13 @@ class Consumer:
 class DatasetUses:
     """Finds the consumers of a file, and follows values forward to all that sees them."""
 
-    def __init__(
-        self, source: Source, names: Names, flow: Flow, classes: Classes, own: OwnCalls
-    ) -> None:
-        self._source = source
-        self._names = names
-        self._flow = flow
-        self._classes = classes
-        self._own = own
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._names = facts.names
+        self._flow = facts.flow
+        self._late = facts.late_reads
+        self._classes = facts.classes
+        self._own = facts.own_calls
 
     @cached_property
     def candidates(self) -> list[Consumer]:
@@ -223,7 +218,7 @@ class DatasetUses:
         return all(
             self._only_consumed(use, seen)
             for use in self._own.uses(binding)
-            if binding in self._flow.reaching(use)
+            if binding in self._late.reaching(use)
         )
 
     def _in_tuple(self, group: ast.Tuple | ast.List, index: int, seen: set[object]) -> bool:

@@ -26,6 +26,7 @@ from tfrewrite.analysis.abstract_values import (
 )
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_path
+from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.stages import Lost, stages
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class EagerCalls:
             if not returned:
                 return Unknown(f"what `{function.name}` gives in line {call.lineno} is not known")
             found = joined(*(self._values.value(one) for one in returned))
-            return _from_trace(found) if compiled else made_by(found, call)
+            return _from_trace(found) if compiled else self._made_by(found, call, function)
         if isinstance(call.func, ast.Attribute):
             return self._of_method(call, call.func)
         return self._called(call, self._values.value(call.func))
@@ -166,13 +167,15 @@ class EagerCalls:
         return self._with_added(thing) if symbol in keras_things.SEQUENTIAL else thing
 
     def _with_added(self, model: Thing) -> Value:
-        """A model to which the file adds layers; whichever model of the file it adds them to."""
+        """A model to which the file may add layers."""
         code, draws = set(model.code), model.draws
         for call in self._classes.calls("add"):
             if self._names.dotted(call.func) is not None or not call.args:
                 continue
             receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
             if receiver is not None and _is_set(self._scopes, receiver):
+                continue
+            if receiver is not None and self._is_made_apart(receiver, model):
                 continue
             for part in parts(self._values.value(call.args[0])):
                 match part:
@@ -188,6 +191,35 @@ class EagerCalls:
                     case Code(node=node):
                         code.add(node)
         return replace(model, code=frozenset(code), draws=draws)
+
+    def _made_by(self, value: Value, call: ast.Call, function: ast.AST) -> Value:
+        """What a function gives: of its own at each call, where it is made in the function."""
+        for part in parts(value):
+            made = part.made if isinstance(part, (Thing, Own)) else ()
+            if any(function not in self._source.ancestors(one) for one in made):
+                return value
+        return made_by(value, call)
+
+    def _is_made_apart(self, receiver: ast.expr, model: Thing) -> bool:
+        """Whether what layers are added to is surely another model, made by a call of its own."""
+        values: list[ast.expr | None] = []
+        if isinstance(receiver, ast.Name):
+            bindings = self._scopes.bindings(receiver)
+            values = [one.value if one.how is How.ASSIGN else None for one in bindings]
+        elif isinstance(receiver, ast.Attribute) and isinstance(receiver.value, ast.Name):
+            cls = self._classes.of_self(receiver.value)
+            if cls is not None and self._values.members.family(cls) is not None:
+                values = [self._stored(one) for one in self._values.members.stores(receiver.attr)]
+        return bool(values) and all(
+            isinstance(one, ast.Call)
+            and self._names.tf(one.func) in keras_things.SEQUENTIAL
+            and one not in model.made
+            for one in values
+        )
+
+    def _stored(self, target: ast.Attribute) -> ast.expr | None:
+        parent = self._source.parent(target)
+        return parent.value if isinstance(parent, ast.Assign) else None
 
     def _of_python(self, call: ast.Call, path: str) -> Value:
         values = [self._values.value(one) for one in _arguments(call)]
@@ -218,6 +250,8 @@ class EagerCalls:
                 return Array(steady=func.attr != "choice")
             case Tensor() if func.attr == "numpy":
                 return Array()
+            case Thing(kind="tape") if func.attr == "gradient" and len(call.args) > 1:
+                return _gradients(self._values.value(call.args[1]))
             case Thing(kind="model") if func.attr == "get_layer":
                 return replace(owner, kind="layer")
             case Thing(kind="model") if func.attr == "predict":
@@ -229,7 +263,8 @@ class EagerCalls:
                 if isinstance(member, Code) and isinstance(member.node, ast.FunctionDef):
                     returned = self._own.returned(member.node)
                     if returned:
-                        return made_by(joined(*(self._values.value(one) for one in returned)), call)
+                        found = joined(*(self._values.value(one) for one in returned))
+                        return self._made_by(found, call, member.node)
                 return self._called(call, member)
             case Thing(kind="variable") if func.attr in ("value", "read_value"):
                 return Tensor()
@@ -251,6 +286,10 @@ class EagerCalls:
                     return replace(merged, code=merged.code | {function.cls})
                 draws = merged.draws or function.draws
                 return replace(merged, code=merged.code | function.code, draws=draws)
+            case Thing(kind="loss" | "metric"):
+                values = [p for one in _arguments(call) for p in parts(self._values.value(one))]
+                if all(isinstance(value, (Tensor, Array, Number)) for value in values):
+                    return Tensor()
             case Library(path="keras.add_weight"):
                 return Thing("variable", "Variable")
             case Unknown() | Bottom():
@@ -279,6 +318,21 @@ def _from_trace(value: Value) -> Value:
             known = None if items is None else tuple(_from_trace(item) for item in items)
             return Group(known, _from_trace(each))
     return value
+
+
+def _gradients(sources: Value) -> Value:
+    """What a tape gives for something, or for a list of it."""
+    match sources:
+        case Group(items=items, each=each):
+            known = None if items is None else tuple(map(_gradients, items))
+            return Group(known, _gradients(each))
+        case Tensor():
+            return sources
+        case Thing(kind="variable"):
+            return Tensor()
+        case Bottom() | Unknown():
+            return sources
+    return Unknown("what it is the gradient of is not known")
 
 
 def _arguments(call: ast.Call) -> list[ast.expr]:

@@ -97,13 +97,17 @@ class EagerRuns:
         return any((self._names.tf(node) or "").startswith(drawing) for node in nodes)
 
     def obstacle(self, compiling: ast.Call) -> Obstacle | None:
-        """What may be other than Keras' own in what a compiled model runs."""
+        """What stands in the way of running a model as a graph."""
         return (
-            self._whole_file
-            or self._model(compiling)
-            or self._compiled_with(compiling)
+            self.foreign(compiling)
+            or self._built_by_step(compiling)
+            or self._held_back(compiling)
             or self._changed_later(compiling)
         )
+
+    def foreign(self, compiling: ast.Call) -> Obstacle | None:
+        """What may be other than Keras' own in what a compiled model runs."""
+        return self._whole_file or self._model(compiling) or self._compiled_with(compiling)
 
     # The file
 
@@ -184,14 +188,19 @@ class EagerRuns:
     def _model(self, compiling: ast.Call) -> Obstacle | None:
         assert isinstance(compiling.func, ast.Attribute)
         receiver = compiling.func.value
-        text = ast.unparse(receiver)
         if self._is_model(receiver, 0):
-            if self._all_built:
-                return None
-            message = f"`{text}` is built by its first step: its variables would get other names"
-            return Obstacle("built-by-step", message)
+            return None
+        text = ast.unparse(receiver)
         message = f"how `{text}` in line {compiling.lineno} is made is not seen in this file"
         return Obstacle("model-not-seen", message)
+
+    def _built_by_step(self, compiling: ast.Call) -> Obstacle | None:
+        if self._all_built:
+            return None
+        assert isinstance(compiling.func, ast.Attribute)
+        text = ast.unparse(compiling.func.value)
+        message = f"`{text}` is built by its first step: its variables would get other names"
+        return Obstacle("built-by-step", message)
 
     def _is_model(self, expr: ast.expr, depth: int) -> bool:
         if depth > _DEEPEST:
@@ -272,15 +281,19 @@ class EagerRuns:
         for keyword in compiling.keywords:
             if keyword.arg is None:
                 return _custom(compiling, keyword.value)
-            fixed = isinstance(keyword.value, ast.Constant) and keyword.value.value in (False, 1)
-            if keyword.arg in _GRAPH_ONLY and not fixed:
-                message = f"`{keyword.arg}` in line {compiling.lineno} would begin to hold"
-                return Obstacle("held-back", message)
             if keyword.arg in _COMPILED:
                 given.append(keyword.value)
         for one in given:
             if not self._is_kerass(one):
                 return _custom(compiling, one)
+        return None
+
+    def _held_back(self, compiling: ast.Call) -> Obstacle | None:
+        for keyword in compiling.keywords:
+            fixed = isinstance(keyword.value, ast.Constant) and keyword.value.value in (False, 1)
+            if keyword.arg in _GRAPH_ONLY and not fixed:
+                message = f"`{keyword.arg}` in line {compiling.lineno} would begin to hold"
+                return Obstacle("held-back", message)
         return None
 
     def _is_kerass(self, expr: ast.expr, depth: int = 0) -> bool:
@@ -296,7 +309,7 @@ class EagerRuns:
                 return all(self._is_kerass(value, depth + 1) for value in values)
             case ast.Call():
                 symbol = self._names.tf(expr.func) or ""
-                own = symbol.startswith("keras.") and not symbol.endswith("Wrapper")
+                own = _is_class_of_keras(symbol) and not symbol.endswith("Wrapper")
                 given = [*expr.args, *(keyword.value for keyword in expr.keywords)]
                 return own and all(
                     self._is_kerass(one, depth + 1) or self._captured.data(one) for one in given
@@ -355,6 +368,13 @@ class EagerRuns:
     def _loops(self, node: ast.AST) -> list[ast.AST]:
         loops = (ast.For, ast.AsyncFor, ast.While)
         return [outer for outer in self._source.ancestors(node) if isinstance(outer, loops)]
+
+
+def _is_class_of_keras(symbol: str) -> bool:
+    """Whether Keras makes what a symbol is called for; `tf.losses` has its classes, too."""
+    if symbol.startswith(("losses.", "metrics.", "optimizers.")):
+        return symbol.rpartition(".")[2][:1].isupper()
+    return symbol.startswith("keras.")
 
 
 def _custom(call: ast.Call, value: ast.expr) -> Obstacle:

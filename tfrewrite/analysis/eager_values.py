@@ -35,6 +35,7 @@ from tfrewrite.analysis.scopes import COMPREHENSIONS, Binding, How
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.flow import Loop
 
 _CONSTANTS = ("numpy.pi", "numpy.e", "numpy.inf", "math.pi", "math.e", "math.inf")
 _VARIABLES = frozenset(
@@ -79,8 +80,11 @@ class EagerValues:
             self._known[expr] = found
         return found
 
-    def captured(self, name: ast.Name) -> Value:
-        """What a function that does not bind a name sees of it, the same at each call."""
+    def captured(self, name: ast.Name, during: Loop | None = None) -> Value:
+        """What a function that does not bind a name sees of it, the same at each call.
+
+        With `during` it is known that the function is called in the turns of that loop only.
+        """
         path = self._names.dotted(name)
         if path is not None:
             return _of_library(path)
@@ -88,6 +92,8 @@ class EagerValues:
         if cls is not None:
             return Own(cls, frozenset({cls}))
         bindings = self._scopes.bindings(name)
+        if len(bindings) > 1 and during is not None:
+            bindings = self._meanwhile(name, bindings, during) or bindings
         if len(bindings) != 1:
             lines = ", ".join(str(getattr(b.node, "lineno", "?")) for b in bindings)
             return Unknown(f"`{name.id}` gets its value in several places: lines {lines}")
@@ -99,6 +105,15 @@ class EagerValues:
         if isinstance(found, Number):
             return replace(found, varies=False)
         return self._unless_changed(found, name.id, list(self._scopes.uses(name)))
+
+    def _meanwhile(self, name: ast.Name, bindings: list[Binding], loop: Loop) -> list[Binding]:
+        """The one binding that holds all through a loop that itself binds nothing of the kind."""
+        if self._scopes.of(name).owner(name.id) is not self._scopes.of(loop):
+            return []
+        if any(b.node is loop or loop in self._source.ancestors(b.node) for b in bindings):
+            return []
+        found = self._flow.before(name.id, loop) or []
+        return found if len(found) == 1 else []
 
     def runs_once(self, node: ast.AST) -> bool:
         """Whether a place of the file is reached at most once while the program runs."""
@@ -170,6 +185,9 @@ class EagerValues:
                 return self.at(self._turn(value), _path_in(binding))
             case How.PARAMETER:
                 return self._given(binding)
+            case How.WITH if isinstance(value, ast.Call):
+                if self._names.tf(value.func) == "GradientTape":
+                    return Thing("tape", "GradientTape")
             case How.AUGMENT if value is not None:
                 added = self.value(value)
                 return Number(None, varies=True) if isinstance(added, Number) else added
@@ -272,7 +290,9 @@ class EagerValues:
             case ast.Dict(keys=keys, values=values) if all(keys):
                 return Group(None, joined(*(self.value(value) for value in values)))
             case ast.ListComp(elt=element):
-                return Group(None, self.value(element))
+                each = self.value(element)
+                apart = isinstance(each, (Thing, Own)) and each.made == {element}
+                return Group(None, each, apart=apart)
             case ast.DictComp(value=element):
                 return Group(None, self.value(element))
             case ast.IfExp(body=body, orelse=orelse):
@@ -280,8 +300,10 @@ class EagerValues:
             case ast.JoinedStr() | ast.Compare() | ast.BoolOp():
                 inner = [one for one in ast.iter_child_nodes(expr) if isinstance(one, ast.expr)]
                 return self._computed([self.value(one) for one in inner])
-            case ast.BinOp(left=left, right=right):
-                return self._computed([self.value(left), self.value(right)])
+            case ast.BinOp(left=left, op=op, right=right):
+                sides = [self.value(left), self.value(right)]
+                both = _put_together(*sides) if isinstance(op, ast.Add) else None
+                return both or self._computed(sides)
             case ast.UnaryOp(operand=operand):
                 found = self.value(operand)
                 return found if isinstance(found, Number) else self._computed([found])
@@ -440,6 +462,15 @@ def _of_library(path: str) -> Value:
     if path.partition(".")[0] in _KNOWN_LIBRARIES:
         return Library(path)
     return Unknown(f"`{path}` is not in this file")
+
+
+def _put_together(left: Value, right: Value) -> Group | None:
+    """The list that two lists make."""
+    if not isinstance(left, Group) or not isinstance(right, Group) or left.lazy or right.lazy:
+        return None
+    known = left.items is not None and right.items is not None
+    items = (*(left.items or ()), *(right.items or ())) if known else None
+    return Group(items, joined(left.each, right.each))
 
 
 def in_comprehension(ancestors: Iterable[ast.AST]) -> bool:

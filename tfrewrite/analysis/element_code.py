@@ -46,6 +46,7 @@ _STATIC_TABLES = frozenset(
 _TRACE_TIME_LIBRARIES = frozenset(
     ["functools", "logging", "absl", "typing", "operator", "warnings"]
 )
+_DESCRIBING = frozenset({"shape", "dtype", "ndim", "rank", "dims"})
 _PLAIN_GETTERS = frozenset({"get_static_value", "get_logger"})
 _TENSOR_METHODS = frozenset(
     ["set_shape", "get_shape", "shape", "as_list", "with_shape", "to_tensor", "values"]
@@ -157,9 +158,23 @@ class ElementCode:
             method = isinstance(parent, ast.Call) and parent.func is node
             if method or (isinstance(node, ast.Name) and self.is_local(node, bodies)):
                 return None
+            if isinstance(node, ast.Attribute) and self._describes(node, bodies):
+                return None
             if self._names.dotted(node) is None and self._own.named(node) is None:
                 return self._captured(node)
         return None
+
+    def _describes(self, node: ast.Attribute, bodies: list[ast.AST]) -> bool:
+        """Whether an attribute says of what kind an element is, as its shape does."""
+        owner: ast.expr = node
+        while isinstance(owner, ast.Attribute) and owner.attr in _DESCRIBING:
+            owner = owner.value
+        return (
+            owner is not node
+            and isinstance(owner, ast.Name)
+            and self.is_local(owner, bodies)
+            and self._classes.of_self(owner) is None
+        )
 
     def _captured(self, value: ast.Name | ast.Attribute) -> Obstacle | None:
         """A value from outside: harmless, unless it is a variable whose value changes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from tfrewrite.analysis.accumulators import Accumulators
 from tfrewrite.analysis.afterwards import Afterwards
 from tfrewrite.analysis.assigns import Assigns
 from tfrewrite.analysis.batch_code import BatchCode
@@ -22,6 +23,7 @@ from tfrewrite.analysis.containers import Containers
 from tfrewrite.analysis.data_values import DataValues
 from tfrewrite.analysis.default_graphs import DefaultGraphs
 from tfrewrite.analysis.dynamics import Dynamics
+from tfrewrite.analysis.eager_code import EagerCode
 from tfrewrite.analysis.eager_runs import EagerRuns
 from tfrewrite.analysis.eager_values import EagerValues
 from tfrewrite.analysis.element_code import ElementCode
@@ -29,6 +31,8 @@ from tfrewrite.analysis.fed_batches import FedBatches
 from tfrewrite.analysis.fed_tensors import FedTensors
 from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.first_elements import FirstElements
+from tfrewrite.analysis.fit_callbacks import FitCallbacks
+from tfrewrite.analysis.fit_steps import FitSteps
 from tfrewrite.analysis.fixed_fetches import FixedFetches
 from tfrewrite.analysis.float_tensors import FloatTensors
 from tfrewrite.analysis.flow import Flow
@@ -38,11 +42,15 @@ from tfrewrite.analysis.graph_readers import GraphReaders
 from tfrewrite.analysis.handlers import Handlers
 from tfrewrite.analysis.held_values import HeldValues
 from tfrewrite.analysis.hoisting import Hoisting
+from tfrewrite.analysis.host_reads import HostReads
 from tfrewrite.analysis.inline_steps import InlineSteps
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.keras_calls import KerasCalls
 from tfrewrite.analysis.keras_models import KerasModels
+from tfrewrite.analysis.late_reads import LateReads
+from tfrewrite.analysis.left_files import LeftFiles
 from tfrewrite.analysis.managers import Managers
+from tfrewrite.analysis.mixed_types import MixedTypes
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.next_elements import NextElements
@@ -55,6 +63,7 @@ from tfrewrite.analysis.operands import Operands
 from tfrewrite.analysis.own_calls import OwnCalls
 from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.parallel_maps import ParallelMaps
+from tfrewrite.analysis.periods import Periods
 from tfrewrite.analysis.pipelines import Pipelines
 from tfrewrite.analysis.placeholders import Placeholders
 from tfrewrite.analysis.plain_values import PlainValues
@@ -62,19 +71,24 @@ from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
 from tfrewrite.analysis.row_order import RowOrder
 from tfrewrite.analysis.savers import Savers
+from tfrewrite.analysis.scalar_tensors import ScalarTensors
 from tfrewrite.analysis.scopes import Scopes
 from tfrewrite.analysis.seeds import Seeds
 from tfrewrite.analysis.sessions import Sessions
 from tfrewrite.analysis.settings import Settings
 from tfrewrite.analysis.settled import Settled
 from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.steady_constants import SteadyConstants
 from tfrewrite.analysis.steady_traces import SteadyTraces
 from tfrewrite.analysis.step_functions import StepFunctions
+from tfrewrite.analysis.tensor_uses import TensorUses
 from tfrewrite.analysis.trace_effects import TraceEffects
 from tfrewrite.analysis.traced_code import TracedCode
 from tfrewrite.analysis.tracing import Tracing
+from tfrewrite.analysis.trained_models import TrainedModels
 from tfrewrite.analysis.unread import Unread
 from tfrewrite.analysis.unrolled import UnrolledLoops
+from tfrewrite.analysis.xla import Xla
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 
 
@@ -196,6 +210,11 @@ class Facts:
     def own_calls(self) -> OwnCalls:
         """The functions of the file and their callers."""
         return OwnCalls(self)
+
+    @cached_property
+    def late_reads(self) -> LateReads:
+        """What functions find in the module's variables, called as late as they are."""
+        return LateReads(self)
 
     @cached_property
     def pipelines(self) -> Pipelines:
@@ -393,6 +412,31 @@ class Facts:
         return KerasModels(self)
 
     @cached_property
+    def trained_models(self) -> TrainedModels:
+        """The models that `fit` trains with steps of Keras' own."""
+        return TrainedModels(self)
+
+    @cached_property
+    def fit_callbacks(self) -> FitCallbacks:
+        """What is called while `fit` trains."""
+        return FitCallbacks(self)
+
+    @cached_property
+    def fit_steps(self) -> FitSteps:
+        """How many batches `fit` may take at once."""
+        return FitSteps(self)
+
+    @cached_property
+    def mixed_types(self) -> MixedTypes:
+        """Whether the model of a file may compute in half precision."""
+        return MixedTypes(self)
+
+    @cached_property
+    def xla(self) -> Xla:
+        """What XLA compiles."""
+        return Xla(self)
+
+    @cached_property
     def keras_calls(self) -> KerasCalls:
         """The methods of models that are called again and again."""
         return KerasCalls(self)
@@ -446,3 +490,43 @@ class Facts:
     def unrolled_loops(self) -> UnrolledLoops:
         """Which loops a trace unrolls."""
         return UnrolledLoops(self)
+
+    @cached_property
+    def eager_code(self) -> EagerCode:
+        """What surely runs op by op."""
+        return EagerCode(self)
+
+    @cached_property
+    def tensor_uses(self) -> TensorUses:
+        """Whether anybody could tell which object a tensor is."""
+        return TensorUses(self)
+
+    @cached_property
+    def steady_constants(self) -> SteadyConstants:
+        """The tensors that loops make of the same values in each turn."""
+        return SteadyConstants(self)
+
+    @cached_property
+    def scalar_tensors(self) -> ScalarTensors:
+        """Which values are tensors of one number."""
+        return ScalarTensors(self)
+
+    @cached_property
+    def host_reads(self) -> HostReads:
+        """What loops read for Python in each turn."""
+        return HostReads(self)
+
+    @cached_property
+    def accumulators(self) -> Accumulators:
+        """The lists in which gradients are summed over several turns of a loop."""
+        return Accumulators(self)
+
+    @cached_property
+    def periods(self) -> Periods:
+        """In which turns of a loop something is executed."""
+        return Periods(self)
+
+    @cached_property
+    def left_files(self) -> LeftFiles:
+        """Files that loops leave behind in each turn."""
+        return LeftFiles(self)

@@ -79,6 +79,19 @@ class Flow:
             return everything
         return self._walk_back(use.id, self._source.statement(use), everything)
 
+    def before(self, name: str, statement: ast.stmt) -> list[Binding] | None:
+        """The bindings of a variable of a statement's scope that it may find when it begins.
+
+        None where another function binds it too, or the order is not told by the text.
+        """
+        owner = self._scopes.of(statement)
+        everything = owner.bindings.get(name, [])
+        if not isinstance(owner.node, (ast.Module, ast.FunctionDef)):
+            return None
+        if self._rebound_elsewhere(everything, owner.node):
+            return None
+        return self._walk_back(name, statement, everything)
+
     def _rebound_elsewhere(self, bindings: list[Binding], owner: ast.AST) -> bool:
         """Whether another function writes the variable through `global` or `nonlocal`."""
         return any(
@@ -112,11 +125,11 @@ class Flow:
             if not isinstance(owner, ast.stmt):  # a match case
                 return everything
             if isinstance(owner, _LOOPS):
-                found += self._within(owner, name)
-                if block is owner.body and any(
-                    b.node is owner and b.how is How.LOOP for b in found
-                ):
-                    return _unique(found)
+                inside = list(self._within(owner, name))
+                turned = [b for b in inside if b.node is owner and b.how is How.LOOP]
+                if block is owner.body and turned:
+                    return _unique([*found, *turned])  # each turn begins with it
+                found += inside
             elif isinstance(owner, _WITHS):
                 own = [b for b in self._within(owner, name) if b.node is owner]
                 if own:

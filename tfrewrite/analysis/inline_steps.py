@@ -6,11 +6,15 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.abstract_values import Library, Number, Tensor, Thing
+from tfrewrite.analysis.deferred import Deferred
+from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.source import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.flow import Loop
@@ -28,6 +32,11 @@ _NEW = (
     ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Constant, ast.JoinedStr,
     ast.ListComp, ast.GeneratorExp, ast.Lambda,
 )  # fmt: skip
+_NO_DATA = frozenset({How.IMPORT, How.FUNCTION, How.CLASS})
+_OF_OPS = (
+    ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.keyword,
+    ast.List, ast.Tuple, ast.expr_context,
+)  # fmt: skip
 _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await)
 
 
@@ -37,8 +46,14 @@ class InlineStep:
 
     tape: ast.With
     loop: Loop
-    """The outermost loop around it, before which a function would stand."""
+    """The outermost loop around it."""
     statements: tuple[ast.stmt, ...]
+    place: Loop | ast.FunctionDef
+    """What a function of it would stand before: the loop, or the function that it is in."""
+    owner: str = ""
+    """What the method around it calls its object, where a method would stand before that."""
+    deferred: tuple[ast.stmt, ...] = ()
+    """Those of its statements that are left to do after it."""
     parameters: tuple[str, ...] = ()
     """The names that it reads and that get other values in the loop."""
     results: tuple[str, ...] = ()
@@ -48,8 +63,14 @@ class InlineStep:
 class SureValues:
     """Which of its names a stretch of code has given a value to, whatever is decided in it."""
 
-    def __init__(self, names: Iterable[ast.Name], parameters: Iterable[str]) -> None:
+    def __init__(
+        self,
+        names: Iterable[ast.Name],
+        parameters: Iterable[str],
+        without: Container[ast.stmt] = (),
+    ) -> None:
         self._names = set(names)
+        self._without = without
         stored = {name.id for name in self._names if not isinstance(name.ctx, ast.Load)}
         self._asked = stored - set(parameters)
         self.bound = set(parameters)
@@ -58,7 +79,8 @@ class SureValues:
 
     def go_through(self, statements: Iterable[ast.stmt]) -> None:
         for statement in statements:
-            self._statement(statement)
+            if statement not in self._without:
+                self._statement(statement)
 
     def _statement(self, statement: ast.stmt) -> None:
         match statement:
@@ -127,6 +149,7 @@ class InlineSteps:
         self._steps = facts.step_functions
         self._values = facts.eager_values
         self._own = facts.own_calls
+        self._deferred = Deferred(facts)
 
     def all(self) -> list[InlineStep]:
         """Every tape that is opened in the body of a loop, in the order of the text."""
@@ -135,14 +158,60 @@ class InlineSteps:
             loops = [one for one in self._flow.enclosing(node) if isinstance(one, _LOOPS)]
             if not loops or not self._opens_tape(node) or self._is_inside_another(node):
                 continue
-            if node not in loops[0].body or self._steps.is_traced(node):
+            if not self._is_of_the_turn(node, loops[0]) or self._steps.is_traced(node):
                 continue
             if isinstance(self._scopes.of(node).node, ast.ClassDef):
                 continue  # a name bound there is an attribute
             if any(node in one.statements for one in found):
                 continue
-            found.append(InlineStep(node, loops[-1], self._stretch(node)))
+            loop = loops[-1]
+            found.append(InlineStep(node, loop, self._stretch(node), loop))
         return found
+
+    def _is_of_the_turn(self, tape: ast.With, loop: Loop) -> bool:
+        """Whether a tape stands in the body of a loop, at most under conditions."""
+        child: ast.AST = tape
+        for outer in self._flow.enclosing(tape):
+            if outer is loop:
+                return child in loop.body
+            if not isinstance(outer, ast.If):
+                return False
+            child = outer
+        return False
+
+    def longer(self, step: InlineStep) -> InlineStep | None:
+        """The same with what only computes with tensors right before it; None for nothing."""
+        block, index = self._source.position(step.tape)
+        first = index
+        while first and self._only_computes(block[first - 1]):
+            first -= 1
+        if first == index:
+            return None
+        return replace(step, statements=(*block[first:index], *step.statements))
+
+    def _only_computes(self, statement: ast.stmt) -> bool:
+        """Whether a statement gives a name to what ops make of tensors."""
+        match statement:
+            case ast.Assign(targets=[ast.Name()], value=ast.Call() as value):
+                return all(self._is_op_on_tensors(node) for node in ast.walk(value))
+        return False
+
+    def _is_op_on_tensors(self, node: ast.AST) -> bool:
+        match node:
+            case ast.Call(func=func):
+                effect = effect_of(self._names.tf(func) or "", "2")
+                return (
+                    effect is not None
+                    and effect.stateless
+                    and effect.leaves_no_trace
+                    and effect.returns_tensor
+                    and not effect.calls
+                )
+            case ast.Name():
+                value = self._values.value(node)
+                array = isinstance(value, Tensor) and value.array
+                return isinstance(value, (Tensor, Number, Library)) and not array
+        return isinstance(node, _OF_OPS)
 
     def shorter(self, step: InlineStep) -> InlineStep | None:
         """The same up to the update before its last one; None where there is none."""
@@ -151,10 +220,20 @@ class InlineSteps:
                 return replace(step, statements=step.statements[: last + 1])
         return None
 
-    def obstacle(self, step: InlineStep) -> Obstacle | None:
-        """Why a function of the step would be traced more than once."""
+    def placed(self, step: InlineStep) -> InlineStep | Obstacle:
+        """The step with a place where a function of it is made only once."""
         if self._values.runs_once(step.loop) and self._is_run(step.loop):
-            return None
+            return step
+        function = self._source.function(step.loop)
+        home = self._source.parent(function) if function is not None else None
+        if isinstance(function, ast.FunctionDef) and not function.decorator_list:
+            if isinstance(home, ast.Module):
+                return replace(step, place=function)
+            owner = function.args.args[0].arg if function.args.args else ""
+            bindings = self._scopes.inside(function).bindings.get(owner, [])
+            of_module = isinstance(home, ast.ClassDef) and home in self._source.tree.body
+            if of_module and not function.args.posonlyargs and len(bindings) == 1:
+                return replace(step, place=function, owner=owner)
         message = (
             f"the function around line {step.tape.lineno} may be called again, and the step would"
             " be traced anew each time; make the step a function of the module or a method"
@@ -173,22 +252,32 @@ class InlineSteps:
 
     def with_names(self, step: InlineStep) -> InlineStep | Obstacle:
         """The step with its parameters and results."""
+        step = replace(step, deferred=self._deferred.of(step.statements))
         inside = {node for statement in step.statements for node in ast.walk(statement)}
+        inside -= {node for statement in step.deferred for node in ast.walk(statement)}
         unfit = self._leaves(step, inside) or self._binds_more(step, inside)
         if unfit is not None:
             return unfit
         names = self._own_names(step, inside)
-        parameters = [
-            name.id for name in names if self._reads(name) and self._changes(name, step, inside)
-        ]
+        given = [name for name in names if self._reads(name) and self._is_given(name, step, inside)]
+        for name in given:
+            if any(one.how in _NO_DATA for one in self._flow.reaching(name)):
+                message = f"`{name.id}` is made in the function around line {step.tape.lineno}"
+                return Obstacle("not-followed", message)
+        parameters = [name.id for name in given]
         # What it reads at its start, and binds for the next turn, goes through the loop.
+        carried = {
+            name.id
+            for name in given
+            if any(one.node in inside for one in self._flow.reaching(name))
+        }
         results = [
             name.id
             for name in names
             if isinstance(name.ctx, ast.Store)
-            and (name.id in parameters or self._is_seen(name, inside))
+            and (name.id in carried or self._is_seen(name, inside))
         ]
-        assigned = SureValues(names, parameters)
+        assigned = SureValues(names, [*parameters, step.owner], step.deferred)
         assigned.go_through(step.statements)
         if assigned.missing is not None:
             name = assigned.missing
@@ -275,7 +364,7 @@ class InlineSteps:
             if isinstance(node, _LEAVING):
                 line = getattr(node, "lineno", step.tape.lineno)
                 return Obstacle("not-followed", f"line {line} leaves the step before its end")
-        block, index = self._source.position(step.tape)
+        block, index = self._source.position(step.statements[0])
         after = index + len(step.statements)
         end = step.statements[-1].end_lineno
         if after < len(block) and block[after].lineno == end:
@@ -332,10 +421,12 @@ class InlineSteps:
             ),
         ]
 
-    def _changes(self, name: ast.Name, step: InlineStep, inside: set[ast.AST]) -> bool:
-        """Whether a name that the step reads has a value from elsewhere in the loop."""
+    def _is_given(self, name: ast.Name, step: InlineStep, inside: set[ast.AST]) -> bool:
+        """Whether a name that the step reads has a value that its function would not see."""
         reaching = self._flow.reaching(name)
         outer = [one for one in reaching if one.node not in inside]
+        if step.place is not step.loop and name.id != step.owner and outer:
+            return True
         return any(
             one.node is step.loop or step.loop in self._source.ancestors(one.node) for one in outer
         ) or (bool(outer) and len(outer) < len(reaching))
@@ -362,8 +453,15 @@ class InlineSteps:
         )
 
     def _is_metric(self, block: Block, position: int) -> bool:
-        statement = block[position]
-        return isinstance(statement, ast.Expr) and self._calls_one_of(statement, _FOLLOWING)
+        """Whether a statement only updates a metric."""
+        match block[position]:
+            case ast.Expr(value=ast.Call(func=func)) as statement:
+                if self._calls_one_of(statement, _FOLLOWING):
+                    return True
+                if isinstance(func, ast.Name) and self._names.dotted(func) is None:
+                    found = self._values.value(func)
+                    return isinstance(found, Thing) and found.kind == "metric"
+        return False
 
     def _opens_tape(self, node: ast.With) -> bool:
         return any(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.effects import effect_of
+from tfrewrite.analysis.effects import Effect, effect_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LAYER = ("keras.layers.",)
 _OPTIMIZERS = ("keras.optimizers.", "optimizers.")
 _SCHEDULES = ("keras.optimizers.schedules.", "optimizers.schedules.")
@@ -88,6 +91,16 @@ def makes_variables(symbol: str) -> bool:
     """Whether a layer of a class may make variables when it is called."""
     effect = effect_of(f"{symbol}.__call__", "2")
     return effect is None or effect.creates or effect.calls or symbol in WRAPPERS
+
+
+def effect_of_loss(symbol: str) -> Effect | None:
+    """What calling an object of a loss does; its function is looked at where that says more."""
+    called = effect_of(f"{symbol}.__call__", "2")
+    if called is None or called.gradient:
+        return called
+    module, _, name = symbol.rpartition(".")
+    function = effect_of(f"{module}.{_CAPITAL.sub('_', name).lower()}", "2")
+    return called if function is None else replace(called, gradient=function.gradient)
 
 
 def _is_known_layer(symbol: str) -> bool:

@@ -136,6 +136,10 @@ class Operands:
         path = self._names.dotted(call.func)
         return path is not None and effect_of_path(path) is CallEffect.PURE
 
+    def is_number(self, expr: ast.expr) -> bool:
+        """Whether a value is surely a number, a text or the like, or a tuple of such."""
+        return self._is_number(expr)
+
     # What stays as it is
 
     def _stays(self, expr: ast.expr, loop: ast.AST, depth: int) -> bool:
@@ -244,7 +248,10 @@ class Operands:
         elif binding.how in (How.ASSIGN, How.AUGMENT) and binding.value is not None:
             given = [binding.value]
         else:
-            return False
+            counted = binding.value if binding.how is How.LOOP else None
+            return isinstance(counted, ast.Call) and self._names.dotted(counted.func) in (
+                "builtins.range", "builtins.xrange",
+            )  # fmt: skip
         self._open.add(binding)
         try:
             return bool(given) and all(map(self._is_number, given))

@@ -45,10 +45,10 @@ class Pipelines:
     def __init__(self, facts: Facts) -> None:
         self._source = facts.source
         self._names = facts.names
-        self._flow = facts.flow
+        self._late = facts.late_reads
         self._classes = facts.classes
         self._own = facts.own_calls
-        self.uses = DatasetUses(facts.source, facts.names, facts.flow, facts.classes, self._own)
+        self.uses = DatasetUses(facts)
         self._known: dict[ast.expr, Value] = {}
         self._open: set[ast.expr] = set()
 
@@ -102,7 +102,7 @@ class Pipelines:
     def _value(self, expr: ast.expr) -> Value:
         match expr:
             case ast.Name():
-                return self._join(expr, [self._bound(b) for b in self._flow.reaching(expr)])
+                return self._join(expr, [self._bound(b) for b in self._late.reaching(expr)])
             case ast.Attribute(value=ast.Name() as owner, attr=attribute):
                 stored = self._stored(owner, attribute)
                 values = [
@@ -150,14 +150,26 @@ class Pipelines:
             case ast.Tuple(elts=elements) | ast.List(elts=elements) if index is not None:
                 return self.value(elements[index]) if index < len(elements) else None
             case ast.Name():
-                values = [b.value for b in self._flow.reaching(expr) if b.how is How.ASSIGN]
-                return self._join(expr, [self._element(v, index) for v in values if v is not None])
+                found = [(b, b.value) for b in self._late.reaching(expr) if b.value is not None]
+                assigned = [self._element(v, index) for b, v in found if b.how is How.ASSIGN]
+                splits = [self._splits(v) for b, v in found if b.how is How.UNPACK]
+                return self._join(expr, [*assigned, *splits])
             case ast.Call():
-                if source_name(self._names, expr) == "tensorflow_datasets.load":
-                    return Stage(expr, "tensorflow_datasets.load", expr)
+                loaded = self._splits(expr)
+                if loaded is not None:
+                    return loaded
                 function = self._own.function(expr)
                 returned = self._own.returned(function) if function is not None else []
                 return self._join(expr, [self._element(value, index) for value in returned])
+        return None
+
+    def _splits(self, expr: ast.expr) -> Value:
+        """The datasets that are loaded together by name; `info` comes beside them, or not."""
+        if (
+            isinstance(expr, ast.Call)
+            and source_name(self._names, expr) == "tensorflow_datasets.load"
+        ):
+            return Stage(expr, "tensorflow_datasets.load", expr)
         return None
 
     def _stored(self, owner: ast.Name, attribute: str) -> list[tuple[ast.expr, int | None]]:
@@ -207,7 +219,7 @@ class Pipelines:
             return True
         below = [func.value]
         if isinstance(func.value, ast.Name):
-            below = [b.value for b in self._flow.reaching(func.value) if b.value is not None]
+            below = [b.value for b in self._late.reaching(func.value) if b.value is not None]
         methods = {
             value.func.attr
             for value in below
@@ -258,7 +270,7 @@ class Pipelines:
             case ast.Call():
                 return (self._names.dotted(expr.func) or "").startswith("numpy.")
             case ast.Name():
-                values = [binding.value for binding in self._flow.reaching(expr)]
+                values = [binding.value for binding in self._late.reaching(expr)]
                 return bool(values) and all(
                     isinstance(value, (ast.List, ast.Tuple))
                     and all(isinstance(element, ast.Constant) for element in value.elts)
@@ -293,7 +305,7 @@ class Pipelines:
         match expr:
             case ast.Name():
                 found: list[ast.expr] = []
-                for binding in self._flow.reaching(expr):
+                for binding in self._late.reaching(expr):
                     found += self._origins_of(binding)
                 return list(dict.fromkeys(found))
             case ast.Attribute(value=ast.Name() as owner, attr=attribute):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.flow import Loop
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FEW = 4
@@ -82,6 +83,23 @@ class StepFunctions:
                 found.append(Step(function, None if calls is None else tuple(calls)))
         return found
 
+    def compiled(self) -> list[Step]:
+        """Every function with a tape that is a `tf.function` and that loops outside of it call."""
+        found = []
+        for one in self._facts.compiled_functions.all:
+            if not one.decorated or not isinstance(one.code, ast.FunctionDef):
+                continue
+            if not self._has_tape(one.code) or self._is_for_fit(one.code):
+                continue
+            calls = self.calls(one.code)
+            if not calls or any(self._is_repeated(call, set()) for call in calls):
+                found.append(Step(one.code, None if calls is None else tuple(calls)))
+        return found
+
+    def followed(self, step: Step) -> Trace | Obstacle:
+        """What goes on in a compiled step; nothing is said of whether its trace holds for ever."""
+        return self._around(step) or self._traced(step)
+
     def replayed(self, step: Step) -> Trace | Obstacle:
         """What a trace of a step function does, or why it may not take the place of its calls."""
         found = self._around(step) or self._traced(step)
@@ -94,6 +112,13 @@ class StepFunctions:
                 f"{found.again} may be called twice in a step, which may compute wrong compiled"
             )
             return Obstacle("called-again", message)
+        if found.by_optimizer and found.loose:
+            message = (
+                f"the gradient may not be computed from what {found.loose} gives, so that nothing"
+                " but the graph makes the update wait until it is read, which TensorFlow was seen"
+                " to lose"
+            )
+            return Obstacle("races-with-update", message)
         words = returnable(found.returned)
         if words:
             return Obstacle("returns-python", words)
@@ -225,6 +250,13 @@ class StepFunctions:
                 for saving in self._classes.calls(name):
                     message = f"line {saving.lineno} may save it with its object"
                     return Obstacle("saved-with-object", message)
+        if isinstance(cls, ast.ClassDef):
+            for owner in self._values.members.family(cls) or ():
+                if "__slots__" in self._scopes.inside(owner).bindings:
+                    message = (
+                        f"`{owner.name}` has slots: a compiled method cannot refer to its objects"
+                    )
+                    return Obstacle("fails-when-traced", message)
         for call in calls:
             words = self._facts.catching.seen(self._source.statement(call))
             if words:
@@ -276,7 +308,15 @@ class StepFunctions:
                 given[name] = value
         if isinstance(cls, ast.ClassDef):
             return self._facts.tracing.replayed(Code(function, Own(cls)), given)
-        return self._facts.tracing.replayed(Code(function), given)
+        return self._facts.tracing.replayed(Code(function), given, self._loop(step))
+
+    def _loop(self, step: Step) -> Loop | None:
+        """The outermost loop that all calls stand in, where it is one."""
+        found: set[Loop | None] = set()
+        for call in step.calls or ():
+            loops = [one for one in self._flow.enclosing(call) if isinstance(one, _LOOPS)]
+            found.add(loops[-1] if loops else None)
+        return found.pop() if len(found) == 1 else None
 
     def _given(self, step: Step, names: list[str], name: str) -> Iterator[ast.expr | None]:
         for call in step.calls or ():

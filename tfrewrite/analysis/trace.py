@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from tfrewrite.analysis.abstract_values import Bottom, Thing, Value
+from tfrewrite.analysis.gradient_flow import Read
 from tfrewrite.analysis.obstacle import Obstacle
 
 REASONS = {
@@ -15,7 +16,8 @@ REASONS = {
     "shape-varies": "The shape of an argument may differ in each call.",
     "two-objects": "It may be given another model or optimizer in another call.",
     "captured-not-fixed": "It uses something from outside that may change or is not known.",
-    "called-again": "It may call a model twice, which TensorFlow was seen to compute wrong.",
+    "called-again": "It may call a model twice, and no gradient waits for all that is read.",
+    "races-with-update": "No gradient waits for all that is read of what is updated.",
     "object-changes": "A model, layer or optimizer is changed in Python in the meantime.",
     "model-not-seen": "What a model or class does when it is called is not in this file.",
     "python-effect": "It does something in Python that would only be done when it is traced.",
@@ -40,16 +42,36 @@ class Trace:
     """What a trace of a function would do."""
 
     returned: Value = field(default_factory=Bottom)
+    symbols: list[tuple[str, int]] = field(default_factory=list)
+    """The functions of TensorFlow that are called, each with its line."""
+    shapeless: str = ""
+    """What has a shape that only its values tell, in words."""
     draws: list[ast.Call] = field(default_factory=list)
     """Calls of TensorFlow that draw from a stream that eager mode has another one of."""
     layers_draw: bool = False
     """Whether layers draw, whose stream is a variable from Keras 3 on."""
+    generators: bool = False
+    """Whether a `tf.random.Generator` draws, whose stream is a variable, too."""
     things: list[Thing] = field(default_factory=list)
     """The objects of Keras and TensorFlow that are used."""
-    again: str = ""
-    """A model or layer that is called more than once, in words."""
+    repeated: list[frozenset[Read]] = field(default_factory=list)
+    """What calls read that may be calls of one model or layer, each."""
+    settled: set[Read] = field(default_factory=set)
+    """The reads that gradients are computed from, and so come before any update by these."""
+    loose: str = ""
+    """A read that a gradient is taken beneath and may not be computed from, in words."""
+    by_optimizer: bool = False
+    """Whether an optimizer makes updates."""
     updates: bool = False
     """Whether it changes variables."""
+
+    @property
+    def again(self) -> str:
+        """A model or layer that is called more than once, with nothing to fix when it is read."""
+        for reads in self.repeated:
+            for read in reads - self.settled:
+                return read.words
+        return ""
 
 
 class TraceError(Exception):

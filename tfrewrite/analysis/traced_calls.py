@@ -22,10 +22,13 @@ from tfrewrite.analysis.abstract_values import (
     Value,
     group,
     joined,
+    may_be_one,
+    part_of,
     parts,
 )
 from tfrewrite.analysis.arguments import arguments
 from tfrewrite.analysis.effects import Effect, effect_of
+from tfrewrite.analysis.gradient_flow import NO_FLOW, Flow, Read
 from tfrewrite.analysis.trace import TraceError
 
 if TYPE_CHECKING:
@@ -109,6 +112,8 @@ class TracedCalls:
             case Own(cls=cls):
                 self._tracer.check_class(cls)
         found = self._values.of_attribute(owner, name)
+        if isinstance(owner, Own):
+            found = self._part_of(owner, found)
         if isinstance(owner, Own) and isinstance(found, Group) and self._is_keras(owner):
             self._has_variables(owner, name, line)
         return self._known(found, ast.unparse(attribute), line)
@@ -139,9 +144,9 @@ class TracedCalls:
     def _is_built(self, owner: Thing | Own, seen: set[ast.ClassDef]) -> bool:
         """Whether a model surely has all its variables by now."""
         if isinstance(owner, Thing):
-            made = owner.made in self._tracer.called or owner.built
+            made = self._was_called(owner) or owner.built
             return made or not keras_things.makes_variables(owner.symbol)
-        if owner.made in self._tracer.called:
+        if self._was_called(owner):
             return True
         if owner.cls in seen:
             return False
@@ -150,9 +155,23 @@ class TracedCalls:
         return members is not None and all(
             self._is_built(part, seen)
             for member in members
-            for part in parts(member)
+            for part in parts(self._part_of(owner, member))
             if isinstance(part, (Thing, Own))
         )
+
+    def _was_called(self, owner: Thing | Own) -> bool:
+        """Whether just this object has been called."""
+        return any((one.made, one.of) == (owner.made, owner.of) for one, _ in self._tracer.called)
+
+    def _part_of(self, owner: Own, value: Value) -> Value:
+        """What an object of the file holds, known by the object where it made that itself."""
+        family = self._values.members.family(owner.cls) or ()
+
+        def makes(call: ast.AST) -> bool:
+            function = self._tracer.facts.source.function(call)
+            return function is not None and self._tracer.facts.source.parent(function) in family
+
+        return part_of(value, owner, makes)
 
     # Calls
 
@@ -190,7 +209,12 @@ class TracedCalls:
         message = f"what `{ast.unparse(call.func)}(...)` in line {call.lineno} does is not known"
         raise TraceError("unknown-call", message)
 
-    def _of_code(self, call: ast.Call, code: Code, *, keras: bool = False) -> Value:
+    def _of_code(
+        self, call: ast.Call, code: Code, values: list[Value] | None = None, *, keras: bool = False
+    ) -> Value:
+        """A function of the file is called, with values where these are known already."""
+        if values is None:
+            values = self._given(call)
         node = code.node
         names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
         given: dict[str, Value] = {}
@@ -199,15 +223,15 @@ class TracedCalls:
             names = names[1:]
         if len(call.args) > len(names):
             raise TraceError("not-followed", f"line {call.lineno} gives too many arguments")
-        for name, argument in zip(names, call.args, strict=False):
-            given[name] = self._tracer.value(argument)
+        for name, value in zip(names, values[: len(call.args)], strict=False):
+            given[name] = value
             if keras and given[name] == Tensor(array=True) and name == names[0]:
                 given[name] = Tensor()  # Keras makes a tensor of it
-        for keyword in call.keywords:
+        for keyword, value in zip(call.keywords, values[len(call.args) :], strict=True):
             assert keyword.arg is not None
             if keras and keyword.arg == "training" and "training" not in names:
                 continue  # Keras keeps it to itself
-            given[keyword.arg] = self._tracer.value(keyword.value)
+            given[keyword.arg] = value
         return self._tracer.run(code, given, call)
 
     # Objects
@@ -232,8 +256,9 @@ class TracedCalls:
         if runs == "call" and any(isinstance(p, Tensor) and not p.static for p in flat):
             message = f"line {call.lineno} gives a model what has no shape in a trace"
             raise TraceError("fails-when-traced", message)
-        found = self._of_code(call, Code(method, owner), keras=runs == "call")
-        self._note_call(owner, call)
+        first = len(self._tracer.reads)
+        found = self._of_code(call, Code(method, owner), given, keras=runs == "call")
+        self._note_call(owner, frozenset(self._tracer.reads[first:]))
         return found
 
     def _check_keras(self, cls: ast.ClassDef) -> None:
@@ -266,17 +291,30 @@ class TracedCalls:
         elif thing.kind not in ("loss", "metric", "schedule"):
             message = f"calling `{ast.unparse(call.func)}` in line {call.lineno} is not followed"
             raise TraceError("unknown-call", message)
-        self._run_inside(thing, call)
+        is_known = thing.kind == "loss" and not thing.code
+        effect = keras_things.effect_of_loss(thing.symbol) if is_known else None
+        flow = self._flow(call, effect, values)
         if thing.kind in ("model", "layer"):
-            self._note_call(thing, call)
-        tracer.called.add(thing.made)
+            if thing.kind == "model" or keras_things.makes_variables(thing.symbol):
+                read = tracer.read(call, f"`{ast.unparse(call.func)}` in line {call.lineno}")
+                self._run_inside(thing, call, read)
+                self._note_call(thing, frozenset({read}))
+                return Tensor(flow=flow | Flow(straight=frozenset({read})))
+            self._run_inside(thing, call)
+            return Tensor(flow=flow)
+        self._run_inside(thing, call)
+        tracer.called.append((thing, frozenset()))
+        if thing.kind == "loss":
+            return Tensor(flow=flow)
         return Tensor()
 
-    def _note_call(self, owner: Thing | Own, call: ast.Call) -> None:
+    def _note_call(self, owner: Thing | Own, reads: frozenset[Read]) -> None:
         """A model is called, perhaps again."""
-        if owner.made in self._tracer.called:
-            self._tracer.trace.again = f"`{ast.unparse(call.func)}` in line {call.lineno}"
-        self._tracer.called.add(owner.made)
+        tracer = self._tracer
+        before = [done for one, done in tracer.called if may_be_one(owner, one)]
+        if before:
+            tracer.trace.repeated += [reads, *before]
+        tracer.called.append((owner, reads))
 
     def by_keras(self, value: Value, given: list[Value]) -> None:
         """An object or function is called by Keras itself."""
@@ -295,8 +333,14 @@ class TracedCalls:
             case _:
                 raise TraceError("not-followed", "what Keras calls is not followed")
 
-    def _run_inside(self, thing: Thing, call: ast.AST) -> None:
-        """The code of the file that runs when an object of Keras is called."""
+    def _run_inside(self, thing: Thing, call: ast.AST, read: Read | None = None) -> None:
+        """The code of the file that runs when an object of Keras is called; its reads are one."""
+        around = self._tracer.within
+        self._tracer.within = around or read
+        self._go_through(thing, call)
+        self._tracer.within = around
+
+    def _go_through(self, thing: Thing, call: ast.AST) -> None:
         for node in thing.code:
             if isinstance(node, ast.ClassDef):
                 owner = Own(node, frozenset({node}))
@@ -310,7 +354,8 @@ class TracedCalls:
                     raise TraceError("model-not-seen", message)
                 if keras_things.BASES[base] == "call":
                     self._check_keras(node)
-                self._tracer.called.add(owner.made)
+                reads = frozenset(filter(None, [self._tracer.within]))
+                self._tracer.called.append((owner, reads))
                 self._tracer.run(Code(method, owner), _assumed(method, owner), call)
             elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
                 self._tracer.run(Code(node), _assumed(node, None), call)
@@ -336,16 +381,19 @@ class TracedCalls:
                 return self._of_variable(call, name)
             case Thing(kind="generator") if name in _GENERATORS:
                 self._check_given([p for v in self._given(call) for p in parts(v)], call)
+                self._tracer.trace.generators = True
                 return Tensor()
             case Thing(kind="model" | "layer") if name in ("call", "__call__"):
                 return self._of_thing(call, owner)
             case Own(cls=cls):
                 self._tracer.check_class(cls)
-                member = self._values.of_attribute(owner, name)
+                member = self._part_of(owner, self._values.of_attribute(owner, name))
+                first = len(self._tracer.reads)
+                found = self._of_code(call, member) if isinstance(member, Code) else None
                 if name == "call" and self._is_keras(owner):
-                    self._note_call(owner, call)
-                if isinstance(member, Code):
-                    return self._of_code(call, member)
+                    self._note_call(owner, frozenset(self._tracer.reads[first:]))
+                if found is not None:
+                    return found
                 return self._called(call, self._known(member, text, line))
             case Group():
                 return self._of_group(call, func, owner)
@@ -371,6 +419,12 @@ class TracedCalls:
         sources = values[1]
         for keyword, value in zip(call.keywords, values[len(call.args) :], strict=True):
             sources = value if keyword.arg == "sources" else sources
+        flow = self._tracer.flow(values[0], call)
+        loose = sorted(flow.straight, key=lambda read: read.number)
+        if loose or flow.derived:
+            words = loose[0].words if loose else f"the gradient in line {call.lineno}"
+            self._tracer.trace.loose = self._tracer.trace.loose or words
+        self._tracer.trace.settled |= flow.bent - flow.straight
         return _gradients(sources, call.lineno)
 
     def _of_optimizer(self, call: ast.Call, optimizer: Thing, name: str) -> Value:
@@ -384,6 +438,7 @@ class TracedCalls:
         self._check_given([p for v in self._given(call) for p in parts(v)], call)
         self._run_inside(optimizer, call)
         self._tracer.trace.updates = True
+        self._tracer.trace.by_optimizer = True
         return Done(f"`{name}`")
 
     def _of_metric(self, call: ast.Call, metric: Thing, name: str) -> Value:
@@ -402,7 +457,8 @@ class TracedCalls:
             self._tracer.trace.updates = True
             return Done(f"`{name}`")
         if name in ("value", "read_value"):
-            return Tensor()
+            words = f"`{ast.unparse(call)}` in line {call.lineno}"
+            return Tensor(flow=Flow(straight=frozenset({self._tracer.read(call, words)})))
         if name in _ON_HOST:
             message = f"`.{name}()` in line {call.lineno} needs the value itself"
             raise TraceError("reads-on-host", message)
@@ -432,6 +488,7 @@ class TracedCalls:
 
     def _of_tensorflow(self, call: ast.Call, symbol: str) -> Value:
         line = call.lineno
+        self._tracer.trace.symbols.append((symbol, line))
         kind = keras_things.kind_of(symbol)
         if kind in ("loss", "setting"):
             found = self._values.value(call)
@@ -450,6 +507,10 @@ class TracedCalls:
         self._check_form(call, symbol, effect)
         flat = [part for value in values for part in parts(value)]
         self._check_given(flat, call, arrays=symbol in _CASTING)
+        if symbol == "convert_to_tensor" and len(values) > 1:
+            if any(isinstance(part, Tensor) and part.array for part in flat):
+                message = f"line {line} makes a tensor of a type that an array may not have"
+                raise TraceError("numpy-argument", message)
         if symbol == "constant" and any(isinstance(part, Tensor) for part in flat):
             message = f"`tf.constant` in line {line} is given a tensor, which fails in a trace"
             raise TraceError("fails-when-traced", message)
@@ -466,15 +527,41 @@ class TracedCalls:
             static = static and all(not isinstance(p, Tensor) or p.size for p in sizes)
         if symbol == "shape":
             return Tensor(static=True, size=static)
+        flow = self._flow(call, effect, values, keeps=symbol in _CASTING)
         if symbol == "clip_by_global_norm":
-            clipped = values[0] if isinstance(values[0], Group) else Group(None, Tensor())
-            return group(replace(clipped, own=True, lazy=False), Tensor(), own=True)
+            clipped = values[0] if isinstance(values[0], Group) else Group(None, Tensor(flow=flow))
+            return group(replace(clipped, own=True, lazy=False), Tensor(flow=flow), own=True)
         if symbol in _SEVERAL:
             if not static or self._tracer.relaxed:
                 message = f"`tf.{symbol}` in line {line} needs a shape that a trace does not know"
                 raise TraceError("fails-when-traced", message)
-            return Group(None, Tensor(), own=True)
-        return Tensor(static=static)
+            return Group(None, Tensor(flow=flow), own=True)
+        if not static:
+            self._tracer.lacks_shape(f"what `tf.{symbol}` gives in line {line}")
+        return Tensor(static=static, flow=flow)
+
+    def _flow(
+        self, call: ast.Call, effect: Effect | None, values: list[Value], *, keeps: bool = False
+    ) -> Flow:
+        """From what a call computes, and which of it its gradient needs.
+
+        With `keeps` a gradient goes through, though the table has none for some types.
+        """
+        gradient = effect.gradient if effect is not None else {}
+        names = [*(effect.parameters if effect is not None else ())][: len(call.args)]
+        names += [""] * (len(call.args) - len(names))
+        names += [keyword.arg or "" for keyword in call.keywords]
+        found = NO_FLOW
+        for name, value in zip(names, values, strict=True):
+            one = self._tracer.flow(value, call)
+            match gradient.get(name):
+                case "value":
+                    found |= one.through_bend()
+                case "none" if not keeps:
+                    continue
+                case _:
+                    found |= one
+        return found
 
     def _check_form(self, call: ast.Call, symbol: str, effect: Effect) -> None:
         """Stops at a call that eager mode forgives: a name that is no text."""
@@ -548,9 +635,11 @@ class TracedCalls:
             case "builtins.len" if groups or numbers:
                 return Number()
             case "builtins.sum" if groups:
-                return self._tracer.computed([Number(), *parts(Group(None, groups[0].each))], line)
+                return self._tracer.computed([Number(), *parts(groups[0])], call)
+            case "builtins.pow" if len(values) == 2 and not call.keywords:
+                return self._tracer.computed(values, call)
             case "builtins.abs":
-                return self._tracer.computed(values, line)
+                return self._tracer.computed(values, call, (True,))
         if numbers and (path in _PURE or path.startswith(("math.", "numpy."))):
             if path.startswith("numpy.") and not path.startswith(("numpy.float", "numpy.int")):
                 message = f"`{name}` in line {line} makes an array"
@@ -594,9 +683,9 @@ def _gradients(sources: Value, line: int) -> Value:
             inner = None if items is None else tuple(_gradients(i, line) for i in items)
             return Group(inner, _gradients(each, line), own=True)
         case Tensor(static=static):
-            return Tensor(static=static)
+            return Tensor(static=static, flow=Flow(derived=True))
         case Thing(kind="variable") | Bottom():
-            return Tensor()
+            return Tensor(flow=Flow(derived=True))
     raise TraceError("not-followed", f"the gradients of line {line} are not followed")
 
 

@@ -17,16 +17,19 @@ from tfrewrite.analysis.abstract_values import (
     Done,
     Group,
     Number,
+    Own,
     Tensor,
     Thing,
     Unknown,
     Value,
+    flow_of,
     group,
     join,
     joined,
     parts,
 )
 from tfrewrite.analysis.flow import evaluated
+from tfrewrite.analysis.gradient_flow import NO_FLOW, Flow, Read
 from tfrewrite.analysis.trace import Trace, TraceError
 from tfrewrite.analysis.traced_calls import TracedCalls
 
@@ -34,11 +37,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.flow import Loop
     from tfrewrite.analysis.obstacle import Obstacle
     from tfrewrite.analysis.scopes import Scope
 
 _DEEPEST = 30
 _ROUNDS = 4
+_FEW_ITEMS = 8
 _ORDINARY = frozenset({"__init__", "__call__", "__repr__", "__str__"})
 
 
@@ -48,9 +53,14 @@ class Tracing:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
 
-    def replayed(self, code: Code, arguments: Mapping[str, Value]) -> Trace | Obstacle:
-        """What a trace of a function does, or why it could not be replayed."""
-        tracer = Tracer(self._facts)
+    def replayed(
+        self, code: Code, arguments: Mapping[str, Value], during: Loop | None = None
+    ) -> Trace | Obstacle:
+        """What a trace of a function does, or why it could not be replayed.
+
+        With `during` the function is called in the turns of that loop only.
+        """
+        tracer = Tracer(self._facts, during)
         try:
             found = tracer.run(code, dict(arguments), code.node)
         except TraceError as stop:
@@ -73,8 +83,9 @@ class Tracing:
 class Tracer:
     """One trace: what the names of the functions gone through hold at the moment."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, during: Loop | None = None) -> None:
         self.facts = facts
+        self._during = during
         self.values = facts.eager_values
         self.trace = Trace()
         self.conditional = 0
@@ -85,8 +96,14 @@ class Tracer:
         self._running: list[ast.AST] = []
         self._returned: list[list[Value]] = []
         self._calls = TracedCalls(self)
-        self.called: set[frozenset[ast.AST]] = set()
-        """Models that have been called, and so have their variables."""
+        self._places: list[ast.AST] = []
+        """They stand for the positions in lists of objects."""
+        self.called: list[tuple[Thing | Own, frozenset[Read]]] = []
+        """Models that have been called, and so have their variables; what each call reads."""
+        self.within: Read | None = None
+        """The call of a model whose own code is gone through."""
+        self.reads: list[Read] = []
+        """Every call of a model and use of a variable so far."""
 
     # Functions
 
@@ -165,6 +182,21 @@ class Tracer:
         """Goes through the code of an object that is called by Keras."""
         self._calls.by_keras(value, given)
 
+    def read(self, node: ast.AST, words: str) -> Read:
+        """A model is called, or a variable used."""
+        if self.within is not None:
+            return self.within
+        self.reads.append(Read(node, len(self.reads), words))
+        return self.reads[-1]
+
+    def flow(self, value: Value, node: ast.AST) -> Flow:
+        """What a value is computed from, variables among it being read here."""
+        found = flow_of(value)
+        if any(isinstance(part, Thing) and part.kind == "variable" for part in parts(value)):
+            read = self.read(node, f"`{ast.unparse(node)}`")
+            found |= Flow(straight=frozenset({read}))
+        return found
+
     def check_class(self, cls: ast.ClassDef) -> None:
         """Stops at a class whose objects do more than their methods show."""
         for owner in self.values.members.family(cls) or ():
@@ -188,8 +220,8 @@ class Tracer:
             case ast.AnnAssign(target=target, value=value):
                 if value is not None:
                     self._bind(target, self.value(value))
-            case ast.AugAssign(target=ast.Name() as target, value=value):
-                self._augment(target, self.value(value), line)
+            case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
+                self._augment(target, op, self.value(value))
             case ast.AugAssign(target=target):
                 message = f"line {line} changes `{ast.unparse(target)}`, which others see"
                 raise TraceError("python-effect", message)
@@ -276,9 +308,14 @@ class Tracer:
         if not isinstance(iterable, Group):
             message = f"the loop of line {statement.lineno} runs over what may be a tensor"
             raise TraceError("tensor-decides", message)
-        for _ in range(_ROUNDS):
+        if iterable.items is not None and not iterable.lazy and len(iterable.items) <= _FEW_ITEMS:
+            for item in iterable.items:
+                self._bind(statement.target, item)
+                self._block(statement.body)
+            return
+        for number in range(_ROUNDS):
             before = dict(self._held)
-            self._bind(statement.target, iterable.each)
+            self._bind(statement.target, self._turn(iterable, number))
             self._block(statement.body)
             self._merge(before)
             if self._held == before:
@@ -336,8 +373,8 @@ class Tracer:
             part = value.items[position] if known and value.items is not None else value.each
             self._bind(element, part)
 
-    def _augment(self, target: ast.Name, added: Value, line: int) -> None:
-        current = self.name(target)
+    def _augment(self, target: ast.Name, op: ast.operator, added: Value) -> None:
+        current, line = self.name(target), target.lineno
         if isinstance(current, Group):
             if not current.own or not isinstance(added, Group):
                 raise TraceError("python-effect", f"line {line} changes `{target.id}` in place")
@@ -345,7 +382,8 @@ class Tracer:
         elif isinstance(current, Thing) or (isinstance(current, Tensor) and current.array):
             raise TraceError("python-effect", f"line {line} changes `{target.id}` in place")
         else:
-            self._hold(target, target.id, self.computed([current, added], line))
+            bends = _bends(op, None, None)
+            self._hold(target, target.id, self.computed([current, added], target, bends))
 
     def rebind(self, name: ast.Name, value: Value) -> None:
         """A list that the function made gets another item."""
@@ -358,7 +396,7 @@ class Tracer:
         if owner is not None and owner.node in self._running:
             message = f"`{name.id}` may have no value yet in line {name.lineno}"
             raise TraceError("not-followed", message)
-        found = self.values.captured(name)
+        found = self.values.captured(name, self._during)
         if isinstance(found, Unknown):
             raise TraceError("captured-not-fixed", found.why)
         if isinstance(found, Array):
@@ -397,10 +435,8 @@ class Tracer:
                     if key is not None:
                         self.value(key)
                 return Group(None, joined(*(self.value(value) for value in values)), own=True)
-            case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element):
-                self._generators(expr)
-                lazy = isinstance(expr, ast.GeneratorExp)
-                return Group(None, self.value(element), own=True, lazy=lazy)
+            case ast.ListComp() | ast.GeneratorExp():
+                return self._comprehension(expr)
             case ast.BinOp(left=left, right=right):
                 return self._binary(expr, self.value(left), self.value(right))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -410,7 +446,7 @@ class Tracer:
                 return Number(ast.Constant(not test.literal.value))
             case ast.UnaryOp(operand=operand):
                 found = self.value(operand)
-                return found if isinstance(found, Number) else self.computed([found], line)
+                return found if isinstance(found, Number) else self.computed([found], operand)
             case ast.BoolOp(values=values):
                 for value in values:
                     self._plain_test(value)
@@ -433,6 +469,14 @@ class Tracer:
         message = f"`{ast.unparse(expr)}` in line {line} is not followed"
         raise TraceError("not-followed", message)
 
+    def _comprehension(self, expr: ast.ListComp | ast.GeneratorExp) -> Value:
+        first = self.value(expr.generators[0].iter)
+        found: Value = Bottom()
+        for number in range(2):  # what is called in it is called again
+            self._generators(expr, first, number)
+            found = join(found, self.value(expr.elt))
+        return Group(None, found, own=True, lazy=isinstance(expr, ast.GeneratorExp))
+
     def _each(self, expr: ast.expr) -> Value:
         found = self.value(expr)
         if not isinstance(found, Group):
@@ -441,13 +485,23 @@ class Tracer:
             )
         return found.each
 
-    def _generators(self, expr: ast.ListComp | ast.GeneratorExp) -> None:
+    def _turn(self, iterable: Group, number: int) -> Value:
+        """What a loop gives in one of its turns."""
+        each = iterable.each
+        if not iterable.apart or iterable.lazy or not isinstance(each, (Thing, Own)):
+            return each
+        while len(self._places) <= number:
+            self._places.append(ast.Pass())
+        return replace(each, of=(*each.of, frozenset({self._places[number]})))
+
+    def _generators(self, expr: ast.ListComp | ast.GeneratorExp, first: Value, number: int) -> None:
         for generator in expr.generators:
-            iterable = self.value(generator.iter)
+            outermost = generator is expr.generators[0]
+            iterable = first if outermost else self.value(generator.iter)
             if not isinstance(iterable, Group) or generator.is_async:
                 message = f"line {expr.lineno} loops over what may be a tensor"
                 raise TraceError("fails-when-traced", message)
-            self._bind(generator.target, iterable.each)
+            self._bind(generator.target, self._turn(iterable, number))
             for test in generator.ifs:
                 self._plain_test(test)
 
@@ -470,10 +524,15 @@ class Tracer:
             literal = left.literal.value if left.literal is not None else ""
             if not isinstance(right, Number) and isinstance(literal, str):
                 raise TraceError("reads-on-host", f"line {expr.lineno} may make text of a tensor")
-        return self.computed([left, right], expr.lineno)
+        return self.computed([left, right], expr, _bends(expr.op, expr.left, expr.right))
 
-    def computed(self, values: list[Value], line: int) -> Value:
-        """What an operator makes of values."""
+    def computed(self, values: list[Value], node: ast.expr, bends: tuple[bool, ...] = ()) -> Value:
+        """What an operator makes of values; `bends` says of which the gradient needs the value."""
+        line = node.lineno
+        flow = NO_FLOW
+        for index, value in enumerate(values):
+            one = self.flow(value, node)
+            flow |= one.through_bend() if index < len(bends) and bends[index] else one
         static = True
         tensors = False
         maybe = False
@@ -497,8 +556,8 @@ class Tracer:
                     raise TraceError("not-followed", message)
         if tensors:
             size = all(isinstance(v, Number) or (isinstance(v, Tensor) and v.size) for v in values)
-            return Tensor(static=static, size=size)
-        return Number(tensors=maybe)
+            return Tensor(static=static, size=size, flow=flow)
+        return Number(tensors=maybe, flow=flow)
 
     def _comparison(self, expr: ast.Compare) -> Value:
         values = [self.value(expr.left), *(self.value(one) for one in expr.comparators)]
@@ -515,7 +574,9 @@ class Tracer:
         if len(values) > 2 or isinstance(expr.ops[0], (ast.In, ast.NotIn)):
             message = f"`{ast.unparse(expr)}` in line {expr.lineno} asks tensors one by one"
             raise TraceError("tensor-decides", message)
-        return self.computed(values, expr.lineno)
+        found = self.computed(values, expr)
+        assert isinstance(found, (Tensor, Number))
+        return replace(found, flow=NO_FLOW)  # there is no gradient
 
     def _subscript(self, expr: ast.Subscript) -> Value:
         owner = self.value(expr.value)
@@ -536,9 +597,13 @@ class Tracer:
                 raise TraceError("numpy-argument", f"line {line} takes a part of a numpy array")
             case Tensor():
                 static = owner.static and self._keeps_shape(index)
+                if not static:
+                    self.lacks_shape(f"the part that line {line} takes")
                 return replace(owner, static=static)
             case Thing(kind="variable"):
-                return Tensor(static=self._keeps_shape(index))
+                if not self._keeps_shape(index):
+                    self.lacks_shape(f"the part that line {line} takes")
+                return Tensor(static=self._keeps_shape(index), flow=self.flow(owner, expr))
             case Number():
                 return Number()
             case Unknown(why=why):
@@ -554,12 +619,36 @@ class Tracer:
 
     def _slice(self, expr: ast.Slice) -> Value:
         bounds = [self.value(b) for b in (expr.lower, expr.upper, expr.step) if b is not None]
-        return joined(Number(), *bounds)
+        tensors = [bound for bound in bounds if isinstance(bound, Tensor)]
+        return joined(*tensors) if tensors else joined(Number(), *bounds)
+
+    def lacks_shape(self, words: str) -> None:
+        """Notes the first value whose shape only other values tell."""
+        self.trace.shapeless = self.trace.shapeless or words
 
     def use(self, thing: Thing) -> None:
         """Notes that an object is used."""
         if thing not in self.trace.things:
             self.trace.things.append(thing)
+
+
+def _bends(op: ast.operator, left: ast.expr | None, right: ast.expr | None) -> tuple[bool, bool]:
+    """Whether the gradient with respect to each operand is computed from that operand's value."""
+    match op:
+        case ast.Div():
+            return False, True
+        case ast.Pow():
+            power = right.value if isinstance(right, ast.Constant) else None
+            return isinstance(power, (int, float)) and power not in (0, 1), True
+        case ast.Mult() if left is not None and right is not None:
+            names = isinstance(left, (ast.Name, ast.BinOp)) and not _calls_in(left)
+            squared = names and ast.dump(left) == ast.dump(right)
+            return squared, squared
+    return False, False
+
+
+def _calls_in(expr: ast.expr) -> bool:
+    return any(isinstance(node, ast.Call) for node in ast.walk(expr))
 
 
 def evaluated_in(node: ast.FunctionDef | ast.Lambda) -> list[ast.AST]:

@@ -160,13 +160,12 @@ class Notebook(Frame):
         cells = [Asked(cell.number, cell.code, cell.tags) for cell in self.cells]
         return obstacle_in(cells, self._tag)
 
-    def said(self, words: str, text: str) -> str:
-        """A message whose lines are those of a text, with cells and the lines in them."""
-        starts = _starts(text, self._tag)
+    def said(self, words: str) -> str:
+        """A message whose lines are those of the text, with cells and the lines in them."""
 
         def place(match: re.Match[str]) -> str:
             numbers = [int(number) for number in re.findall(r"\d+", match[0])]
-            return " and ".join(self._place_in_words(starts, number) for number in numbers)
+            return " and ".join(self._place_in_words(number) for number in numbers)
 
         return _LINE.sub(place, self._by_name(words))
 
@@ -181,8 +180,8 @@ class Notebook(Frame):
                 words = words.replace("`exec(...)`", cell.code.changes_names)
         return words
 
-    def _place_in_words(self, starts: Sequence[int], line: int) -> str:
-        index, own = _cell_of(starts, line)
+    def _place_in_words(self, line: int) -> str:
+        index, own = _cell_of(self._firsts, line)
         return f"line {own} of cell {self.cells[index].number}"
 
     # Places.

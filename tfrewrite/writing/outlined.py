@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 from typing import TYPE_CHECKING
 
 from tfrewrite.edits import Edit, InsertBefore, RemoveStatement
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.inline_steps import InlineStep
 
 
-def outlined(facts: Facts, step: InlineStep, name: str, decorator: str) -> tuple[Edit, ...]:
-    """The function goes before the outermost loop, and a call of it stands where the step was."""
+def outlined(
+    facts: Facts, step: InlineStep, name: str, decorator: str, given: Mapping[str, str]
+) -> tuple[Edit, ...]:
+    """The function goes before the outermost loop, and a call of it stands where the step was.
+
+    `given` says what is passed for a parameter where that is not the variable itself.
+    """
     first = step.statements[0]
-    given = ", ".join(step.parameters)
+    owner = [step.owner] if step.owner else []
+    parameters = ", ".join([*owner, *step.parameters])
     results = ", ".join(step.results)
-    body = textwrap.indent(_text(facts, step), "    ", lambda line: bool(line.strip()))
+    body = _text(facts, step.statements, without=step.deferred, margin="    ")
     end = f"    return {results}\n" if results else ""
-    function = f"@{decorator}\ndef {name}({given}):\n{body}{end}"
-    call = f"{results} = {name}({given})" if results else f"{name}({given})"
+    function = f"@{decorator}\ndef {name}({parameters}):\n{body}{end}"
+    passed = ", ".join(given.get(one, one) for one in step.parameters)
+    call = f"{step.owner}.{name}({passed})" if step.owner else f"{name}({passed})"
+    after = [
+        _text(facts, [one], start=_lines(facts, one, first.lineno)[0]).rstrip("\n")
+        for one in step.deferred
+    ]
+    call = "\n".join([f"{results} = {call}" if results else call, *after])
     return (
-        InsertBefore(facts.source.span(step.loop), _spaced(facts, step, function)),
+        InsertBefore(facts.source.span(step.place), _spaced(facts, step, function)),
         InsertBefore(facts.source.span(first), call),
         *(
             RemoveStatement(facts.source.span(one), facts.source.span(first), kept=True)
@@ -32,39 +45,63 @@ def outlined(facts: Facts, step: InlineStep, name: str, decorator: str) -> tuple
     )
 
 
-def spans_lines(step: InlineStep) -> bool:
-    """Whether a text in the step goes over several lines, so that its indentation is text."""
-    return any(
-        isinstance(node, (ast.Constant, ast.JoinedStr)) and node.lineno != node.end_lineno
-        for statement in step.statements
-        for node in ast.walk(statement)
-    )
+def kept_lines(facts: Facts, step: InlineStep) -> list[int]:
+    """The lines of the step that the function has, in order."""
+    start, end = step.statements[0].lineno, step.statements[-1].end_lineno or 0
+    left_out = {number for one in step.deferred for number in _lines(facts, one, start)}
+    return [number for number in range(start, end + 1) if number not in left_out]
 
 
 def _spaced(facts: Facts, step: InlineStep, function: str) -> str:
     """The function with blank lines around it: two at the margin, one in another block."""
-    wanted = 2 if step.loop.col_offset == 0 else 1
-    number = step.loop.lineno - 1
+    wanted = 2 if step.place.col_offset == 0 else 1
+    number = step.place.lineno - 1
     while number and facts.source.line(number).lstrip().startswith("#"):
         number -= 1
     there = 0
     while number - there > 0 and not facts.source.line(number - there).strip():
         there += 1
-    _, index = facts.source.position(step.loop)
+    _, index = facts.source.position(step.place)
     above = wanted if index else 0
     return "\n" * max(0, above - there) + function + "\n" * wanted
 
 
-def _text(facts: Facts, step: InlineStep) -> str:
-    """The lines of the step with the comments in it; those above it stay above the call."""
+def _text(
+    facts: Facts,
+    statements: Sequence[ast.stmt],
+    without: Sequence[ast.stmt] = (),
+    margin: str = "",
+    start: int | None = None,
+) -> str:
+    """The lines of some statements with the comments in them; those above stay above the call."""
     source = facts.source
-    start = step.statements[0].lineno
-    end = step.statements[-1].end_lineno or start
-    margin = source.line(start)[: step.statements[0].col_offset]
-    lines = [source.line(number) for number in range(start, end + 1)]
-    # Comments and what goes on in brackets may stand further left.
-    return "\n".join(_without(line, margin) for line in lines) + "\n"
+    start = start or statements[0].lineno
+    end = statements[-1].end_lineno or start
+    whole = {number for one in statements for number in _within_texts(one)}
+    old = source.line(statements[0].lineno)[: statements[0].col_offset]
+    lines = []
+    left_out = {number for one in without for number in _lines(facts, one, start)}
+    for number in range(start, end + 1):
+        line = source.line(number)
+        if number in left_out:
+            continue
+        if number not in whole and line.strip():
+            # Comments and what goes on in brackets may stand further left.
+            line = margin + (line[len(old) :] if line.startswith(old) else line.lstrip())
+        lines.append(line if number in whole or line.strip() else "")
+    return "\n".join(lines) + "\n"
 
 
-def _without(line: str, margin: str) -> str:
-    return line[len(margin) :] if line.startswith(margin) else line.lstrip()
+def _lines(facts: Facts, statement: ast.stmt, start: int) -> range:
+    """The lines of a statement, with the comments right above it."""
+    first = statement.lineno
+    while first - 1 > start and facts.source.line(first - 1).lstrip().startswith("#"):
+        first -= 1
+    return range(first, (statement.end_lineno or first) + 1)
+
+
+def _within_texts(statement: ast.stmt) -> Iterator[int]:
+    """The lines that begin within a text, so that their indentation is a part of it."""
+    for node in ast.walk(statement):
+        if isinstance(node, (ast.Constant, ast.JoinedStr)):
+            yield from range(node.lineno + 1, (node.end_lineno or node.lineno) + 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.scopes import How
+
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
@@ -28,3 +30,24 @@ def spelled_at(facts: Facts, place: ast.AST, symbol: str) -> str | None:
         if part is not None and symbol.startswith(f"{part}."):
             best = best or f"{node.id}.{symbol.removeprefix(f'{part}.')}"
     return best
+
+
+def named_before(facts: Facts, place: ast.stmt, name: str) -> bool:
+    """Whether TensorFlow has its name by the time that a function is defined at a place.
+
+    A decorator is evaluated there, and what is in the function only when it is called.
+    """
+    first = name.partition(".")[0]
+    owner = facts.scopes.of(place).owner(first)
+    if owner is None:
+        return False
+    home = facts.source.function(place)
+    if home is not None and home is not owner.node:
+        return True  # it is defined when that function is called
+    bindings = owner.bindings[first]
+    above = [one for one in bindings if getattr(one.node, "lineno", 0) < place.lineno]
+    # It may be imported again later, as notebooks do.
+    return len(above) == len(bindings) or (
+        all(one.how is How.IMPORT for one in bindings)
+        and any(facts.source.parent(one.node) is owner.node for one in above)
+    )

@@ -6,10 +6,31 @@ LOOP = -1
 """The number of this loop; those of the script count from 1."""
 
 
-def install(loops, recorder=None):
+_COUNTERS = ("_train_counter", "_test_counter", "_predict_counter")
+"""The variables in which Keras 2 counts the batches of a `fit`, `evaluate` or `predict`."""
+
+
+def install(loops, recorder=None, weights=None):
     """Puts a callback into every `fit`, and notes what `fit` and `evaluate` return."""
     for model, callback in _kinds():
+        if weights is not None:
+            _leave_out_counters(model, weights)
         _install(model, callback, loops, recorder)
+
+
+def _leave_out_counters(model, weights):
+    """What Keras counts for itself is no weight; `predict_on_batch` does not begin it anew."""
+    real = getattr(model, "_init_batch_counters", None)
+    if real is None or "_tfrewrite_followed" in model.__dict__:
+        return
+
+    def counting(self, *arguments, **options):
+        real(self, *arguments, **options)
+        for name in _COUNTERS:
+            if hasattr(self, name):
+                weights.disown(getattr(self, name))
+
+    model._init_batch_counters = counting
 
 
 def _kinds():

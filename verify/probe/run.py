@@ -124,7 +124,7 @@ class Observed(Run):
     def keras_imported(self):
         from . import keras_fit
 
-        keras_fit.install(self.loops, self.recorder)
+        keras_fit.install(self.loops, self.recorder, self.weights)
 
     def _turned(self):
         if self.nudges is not None and not self.loops.step:

@@ -26,7 +26,7 @@ class Weights(object):
         self._sessions = []
         self._kept = collections.deque(maxlen=_KEPT)
         self._names = {}
-        self._own = set()
+        self._own = {}
         self._digests = {}
         self._seen = set()
         self._ended = set()
@@ -46,8 +46,11 @@ class Weights(object):
         )
 
     def disown(self, variable):
-        """A variable of the probe itself."""
-        self._own.add(id(variable))
+        """A variable that is none of the script's: the probe's own, or one that Keras counts with.
+
+        It is kept, so that no other gets its id.
+        """
+        self._own[id(variable)] = variable
 
     def used(self, session):
         if not any(one() is session for one in self._sessions):

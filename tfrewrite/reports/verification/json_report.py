@@ -20,6 +20,7 @@ from tfrewrite.verify.model import (
     Speed,
     TimedRun,
     Traffic,
+    Trial,
     Verdict,
     Verification,
 )
@@ -27,8 +28,11 @@ from tfrewrite.verify.model import (
 SCHEMA_VERSION = 1
 
 
-def render(verifications: Sequence[Verification]) -> str:
-    """Times are seconds, memory is MB; what is not finite is "NaN", "Infinity" or "-Infinity"."""
+def render(verifications: Sequence[Verification], **beside: Any) -> str:
+    """Times are seconds, memory is MB; what is not finite is "NaN", "Infinity" or "-Infinity".
+
+    `beside` is what else the document is to hold.
+    """
     counts = Counter(one.verdict for one in verifications)
     document = {
         "schema_version": SCHEMA_VERSION,
@@ -38,6 +42,7 @@ def render(verifications: Sequence[Verification]) -> str:
             **{verdict.value: counts[verdict] for verdict in Verdict},
         },
         "verifications": [_verification(one) for one in verifications],
+        **beside,
     }
     return json.dumps(_strict(document), indent=2, allow_nan=False) + "\n"
 
@@ -91,6 +96,18 @@ def _change(change: Change, one: Verification) -> dict[str, Any]:
         "contract": change.contract.value,
         "changes": change.changes,
         "outcome": words.outcome(change, one),
+        "trial": _trial(change.trial) if change.trial else None,
+    }
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    return {
+        "kept": trial.kept,
+        "ground": trial.ground,
+        "evidence": trial.evidence,
+        "gain": _ratio(trial.gain),
+        "share_of_gain": trial.share,
+        "others": trial.others,
     }
 
 

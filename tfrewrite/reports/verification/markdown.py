@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tfrewrite.reports.safe import printable
 from tfrewrite.reports.summary import plural
 from tfrewrite.reports.verification import words
-from tfrewrite.verify.model import Divergence, Speed, Verdict, Verification
+from tfrewrite.verify.model import Change, Divergence, Speed, Verdict, Verification
 
 LIMIT = 60_000
 LONGEST = 500
@@ -88,7 +88,7 @@ def _subject(one: Verification, room: int | None) -> Iterator[str]:
                     str(change.line),
                     prose(change.contract.value),
                     prose(words.outcome(change, one)),
-                    prose(": ".join(part for part in (change.message, change.changes) if part)),
+                    prose(": ".join(part for part in _what(change) if part)),
                 )
                 for change in one.subject.changes
             ),
@@ -105,6 +105,10 @@ def _subject(one: Verification, room: int | None) -> Iterator[str]:
     if room is not None:
         lines = one.subject.diff.removesuffix("\n").split("\n")
         yield from _folded("Diff", "diff", _that_fit(lines, room))
+
+
+def _what(change: Change) -> tuple[str, str, str]:
+    return change.message, change.changes, change.trial.evidence if change.trial else ""
 
 
 def _divergence(divergence: Divergence) -> Iterator[str]:

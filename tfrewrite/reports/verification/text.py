@@ -36,9 +36,12 @@ def render(
     full = verbose or len(verifications) == 1
     for one in verifications:
         lines.append(_verdict(one))
-        if full and not quiet:
+        if quiet:
+            continue
+        lines.extend(_tried(one))
+        if full:
             lines.extend(_details(one))
-        elif one.verdict is not Verdict.PASS and not quiet:
+        elif one.verdict is not Verdict.PASS:
             lines.extend(_why(one))
     if len(verifications) != 1:
         lines.append(words.total(verifications))
@@ -76,6 +79,17 @@ def _details(one: Verification) -> Iterator[str]:
     if one.environment:
         yield from _environment(one.environment)
     yield _row("took", words.seconds(one.elapsed_s))
+
+
+def _tried(one: Verification) -> Iterator[str]:
+    """Which rewrites are kept, where they were chosen."""
+    for change in one.subject.changes:
+        if change.trial is not None:
+            promise = f"{change.rule} {change.name} [{change.contract.value}]"
+            yield _row("rewrite", f"{promise} line {change.line}: {change.message}")
+            yield _row("", words.tried(change.trial))
+            if change.trial.evidence not in {"", one.reason}:
+                yield _row("", change.trial.evidence)
 
 
 def _row(label: str, content: str) -> str:

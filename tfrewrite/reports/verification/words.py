@@ -18,6 +18,7 @@ from tfrewrite.verify.model import (
     Speed,
     TimedRun,
     Traffic,
+    Trial,
     Verdict,
     Verification,
     Version,
@@ -57,7 +58,12 @@ def total(verifications: Sequence[Verification]) -> str:
 
 
 def outcome(change: Change, verification: Verification) -> str:
-    """What became of the promise of one rewrite, when all of them were verified together."""
+    """What became of the promise of one rewrite, when all of them were verified together.
+
+    Where only those are kept that hold and pay: whether it was, and why.
+    """
+    if change.trial is not None:
+        return tried(change.trial)
     numerics = verification.numerics
     if numerics is None or numerics.verdict is Verdict.INCONCLUSIVE:
         return "not shown"
@@ -68,6 +74,32 @@ def outcome(change: Change, verification: Verification) -> str:
     if promised >= judged or (identical and numerics.compared):
         return "kept"
     return f"kept, judged as {numerics.contract.value}"
+
+
+GROUNDS = {
+    "faster": "faster with it",
+    "no-measurable-change": "no measurable change with it",
+    "not-timed": "not timed by itself",
+    "needed": "the numbers do not hold without it",
+    "contract-broken": "its promise is broken",
+    "slower": "slower with it",
+    "gain-too-small": "the gain is too small",
+    "not-shown": "nothing was shown",
+    "not-executed": "not executed",
+    "needs-a-dropped-one": "it builds on a dropped one, or has no place without it",
+}
+
+
+def tried(trial: Trial) -> str:
+    """Whether a rewrite is kept, and why, in one phrase."""
+    parts = [GROUNDS.get(trial.ground, trial.ground)]
+    if trial.ground == "faster" and trial.gain is not None:
+        parts = [f"{factor(trial.gain.value)} times as fast with it"]
+    if trial.share is not None:
+        parts.append(f"{trial.share:.0%} of the gain")
+    if trial.others:
+        parts.append(f"together with {plural(trial.others, 'other')}")
+    return f"{'kept' if trial.kept else 'dropped'}: {', '.join(parts)}"
 
 
 def closeness(numerics: Numerics) -> str:

@@ -1,0 +1,127 @@
+"""The examples of the five articles that the project began with, and what becomes of each.
+
+The articles are 000 `sess.run` is slow, 001 time grows with each iteration, 002 slow after 1500
+iterations and much memory, 003 slower after each epoch, 004 the first step is slow. A row names a
+script of the corpus of the same shape, which test_corpus.py runs, and what the tool makes of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from corpus_cases import CASES, Case, rewrite
+from tfrewrite.model import Kind, Outcome, Status
+from tfrewrite.registry import all_rules
+
+HERE = Path(__file__).resolve().parent
+FOLDERS = {case.name: case for case in CASES}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One example, by article and number, and one script of its shape."""
+
+    example: str
+    case: str
+    rewrites: tuple[str, ...] = ()
+    """The rules that rewrite it, those that the folder asks for among them."""
+    reports: tuple[str, ...] = ()
+    offers: tuple[str, ...] = ()
+    """Contracts that are only offered by default, with what would change in words."""
+
+
+ROWS = [
+    # 000: an update with its loss, then an accuracy; merged; tensors that are fed.
+    Row("000-1", "accuracy_after_update", ("TFR101",), offers=("shifted",)),
+    Row("000-2", "feed_slices", ("TFR102",)),
+    Row("000-3", "tensors_fed", ("TFR109",)),
+    # 001: ops made in a loop, in eager and in graph mode; constants made beforehand; values under trace.
+    Row("001-1", "ops_in_eager_loop", ("TFR205",)),
+    Row("001-1", "losses_read_late", ("TFR206",)),
+    Row("001-1", "metrics_built_in_loop", ("TFR103",)),
+    Row("001-2", "constants_beforehand"),
+    Row("001-3", "trace_without_values", reports=("TFR208", "TFR209")),
+    Row("001-3", "tracing_effects", reports=("TFR209",)),
+    # 002: a pipeline and a tape; gradients gathered, wrongly and rightly.
+    # Mixed precision belongs here as 002-3, with TFR601 on request.
+    Row("002-1", "pipeline_and_tape", ("TFR202", "TFR302")),
+    Row("002-2", "gradients_lost", ("TFR202",), reports=("TFR211",)),
+    Row("002-2", "gradients_gathered", ("TFR202", "TFR206")),
+    Row("002-2", "gradients_gathered_step", ("TFR201", "TFR206")),
+    # 003: a compiled step with arguments; `period`; what is left behind.
+    Row("003-1", "step_with_arguments"),
+    Row("003-2", "checkpoint_period", ("TFR404",)),
+    Row("003-2", "checkpoint_every_fifth", reports=("TFR404",)),
+    Row("003-3", "files_left_behind", reports=("TFR502",)),
+    # 004: `fit`; weights set by hand; a compiled step without a result.
+    Row("004-1", "fit_as_it_is"),
+    Row("004-1", "fit_batches_at_once", ("TFR403",)),
+    Row("004-1", "fit_for_xla", ("TFR210",)),
+    Row("004-2", "weights_by_hand"),
+    Row("004-3", "step_without_result"),
+]
+
+# Examples without a row yet, with the rules that they wait for.
+MISSING = {"002-3": "TFR601"}
+
+# What the articles explain, and the test of the report that shows it measured.
+EXPLAINED = {
+    "000: runs and bytes fed per step, time outside of TensorFlow": (
+        "test_verify_traffic.py",
+        "test_it_is_said_in_words",
+    ),
+    "001: nodes of the graph, traces, slope of the step's time": (
+        "test_verification_reports.py",
+        "test_text_of_a_pass",
+    ),
+    "002: peak memory": ("test_verification_reports.py", "test_json_has_all_there_is"),
+    "004: the first step apart from the steady state": (
+        "test_verify_timing.py",
+        "test_first_step_start_up_and_whole_run_are_told_apart",
+    ),
+}
+
+
+def case_of(row: Row) -> Case:
+    assert row.case in FOLDERS, f"{row.example}: there is no corpus/{row.case}"
+    return FOLDERS[row.case]
+
+
+def applied(outcome: Outcome) -> list[str]:
+    assert outcome.status is not Status.FAILED, outcome.error
+    return sorted({one.rule for one in outcome.findings if one.applicable})
+
+
+def test_every_example_has_its_row() -> None:
+    examples = {f"00{article}-{number}" for article in range(5) for number in (1, 2, 3)}
+    rows = {row.example for row in ROWS}
+    assert rows | set(MISSING) == examples
+    assert not rows & set(MISSING)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.example} {row.case}")
+def test_what_becomes_of_it(row: Row) -> None:
+    case = case_of(row)
+    outcome = rewrite(case)
+    assert applied(outcome) == sorted(row.rewrites)
+    told = {one.rule for one in outcome.findings if one.kind is Kind.REPORT}
+    assert told == set(row.reports)
+    assert case.tensorflow, "it is run by test_corpus.py"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.example} {row.case}")
+def test_what_becomes_of_it_by_default(row: Row) -> None:
+    outcome = rewrite(case_of(row), by_default=True)
+    asked_for = {rule.code for rule in all_rules() if rule.on_request}
+    assert applied(outcome) == sorted(() if row.offers else set(row.rewrites) - asked_for)
+    offered = [one for one in outcome.findings if one.kind is Kind.REWRITE and not one.applicable]
+    assert [one.contract.value for one in offered if one.contract] == list(row.offers)
+    assert all(one.changes for one in offered)
+
+
+@pytest.mark.parametrize(("file", "test"), EXPLAINED.values(), ids=EXPLAINED)
+def test_what_an_article_explains_is_measured(file: str, test: str) -> None:
+    assert f"def {test}(" in (HERE / file).read_text()

@@ -1,0 +1,234 @@
+"""Whether the one model of a file may compute in half precision, and where that is said.
+
+Layers keep the policy that is in force when they are made. So what must be seen is every place
+that makes one, and the layer that gives the model's outputs, which stays in single precision.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis import keras_things
+from tfrewrite.analysis.abstract_values import parts
+from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.scopes import How
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
+
+_LAYERS = "keras.layers."
+_APPLICATIONS = "keras.applications."
+# Trained with the policy on 2.10, 2.15 and 2.21.
+_KNOWN = frozenset(
+    "Dense Conv1D Conv2D Conv2DTranspose MaxPooling1D MaxPooling2D MaxPool2D AveragePooling2D"
+    " GlobalAveragePooling1D GlobalAveragePooling2D GlobalMaxPooling1D GlobalMaxPooling2D Flatten"
+    " Reshape BatchNormalization LayerNormalization Activation ReLU LeakyReLU Softmax Embedding"
+    " LSTM GRU Bidirectional Dropout Add Concatenate add concatenate Input InputLayer"
+    " ZeroPadding2D UpSampling2D".split()
+)
+_OUTPUTS = frozenset({"Dense", "Activation", "Softmax", "Conv2D", "Conv1D", "Conv2DTranspose"})
+_TYPED = frozenset({"dtype", "floatx"})
+_MAX_DEPTH = 5
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """What to write for a model in half precision."""
+
+    making: ast.Call
+    """The model."""
+    before: ast.stmt
+    """The statement with the first layer."""
+    outputs: tuple[ast.Call, ...]
+    """The layers that give the outputs."""
+
+
+class MixedTypes:
+    """Questions about the model of a file."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._source = facts.source
+        self._names = facts.names
+        self._scopes = facts.scopes
+
+    @cached_property
+    def models(self) -> list[ast.Call]:
+        """Every call that makes a model of layers."""
+        kinds = keras_things.MODELS | keras_things.SEQUENTIAL
+        return [call for call in self._calls if self._names.tf(call.func) in kinds]
+
+    @cached_property
+    def found(self) -> Mixed | Obstacle:
+        """The model of the file and its parts, or why they are not all seen."""
+        obstacle = self._obstacle
+        if obstacle is not None:
+            return obstacle
+        making = self.models[0]
+        before = self._first
+        if isinstance(before, Obstacle):
+            return before
+        outputs = self._outputs(making)
+        if outputs is None:
+            message = f"which layer gives the outputs of the model of line {making.lineno}"
+            return Obstacle("output-not-seen", f"{message} is not seen, or it is of another kind")
+        return Mixed(making, before, tuple(outputs))
+
+    @cached_property
+    def _calls(self) -> list[ast.Call]:
+        return sorted(self._source.all(ast.Call), key=self._source.span)
+
+    @cached_property
+    def _layers(self) -> list[ast.Call]:
+        return [c for c in self._calls if (self._names.tf(c.func) or "").startswith(_LAYERS)]
+
+    @cached_property
+    def _obstacle(self) -> Obstacle | None:
+        if len(self.models) != 1:
+            message = (
+                f"the file makes {len(self.models)} models, of which one may be used elsewhere"
+            )
+            return Obstacle("several-models", message)
+        for call in self._calls:
+            symbol = self._names.tf(call.func) or ""
+            line = call.lineno
+            if symbol == "GradientTape":
+                message = f"the tape of line {line} takes gradients, which are not scaled by itself"
+                return Obstacle("own-loop", message)
+            if symbol.startswith(_APPLICATIONS):
+                return Obstacle("several-models", f"line {line} makes a model of its own")
+            if symbol.startswith(_LAYERS) and symbol.removeprefix(_LAYERS) not in _KNOWN:
+                message = f"`{symbol.removeprefix(_LAYERS)}` in line {line} was not tried"
+                return Obstacle("layer-not-known", message)
+            if self._is_part_of_model(call, symbol):
+                message = f"`{ast.unparse(call.func)}` in line {line} may be part of the model"
+                return Obstacle("layer-not-known", message)
+        for call in self._layers:
+            for keyword in call.keywords:
+                if keyword.arg in _TYPED or keyword.arg is None:
+                    message = f"the layer of line {call.lineno} has a type of its own"
+                    return Obstacle("own-types", message)
+        return None
+
+    def _is_part_of_model(self, call: ast.Call, symbol: str) -> bool:
+        """Whether an op of TensorFlow is given a tensor of the model."""
+        known = keras_things.MODELS | keras_things.SEQUENTIAL | keras_things.INPUTS
+        if not symbol or symbol.startswith(_LAYERS) or symbol in known:
+            return False
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        values = [part for one in given for part in parts(self._facts.eager_values.value(one))]
+        return any(getattr(value, "kind", "") == "symbolic" for value in values)
+
+    @cached_property
+    def _first(self) -> ast.stmt | Obstacle:
+        """The statement that makes the first layer, in the one function that makes them all."""
+        making = [*self._layers, *self.models]
+        making += [c for c in self._calls if self._names.tf(c.func) in keras_things.INPUTS]
+        homes = {self._source.function(call) for call in making}
+        line = self.models[0].lineno
+        if len(homes) != 1:
+            message = f"the layers of the model of line {line} are made in several functions"
+            return Obstacle("model-not-seen", message)
+        home = homes.pop() or self._source.tree
+        if not isinstance(home, (ast.FunctionDef, ast.Module)):
+            return Obstacle("model-not-seen", f"the model of line {line} is made in an expression")
+        place = _first_of(home.body, making)
+        if place is None or isinstance(place, ast.ClassDef):
+            return Obstacle("model-not-seen", f"where the model of line {line} is made is not seen")
+        return place
+
+    # The outputs
+
+    def _outputs(self, making: ast.Call) -> list[ast.Call] | None:
+        symbol = self._names.tf(making.func)
+        if symbol in keras_things.SEQUENTIAL:
+            last = self._last_of_stack(making)
+            return self._as_outputs([last]) if last is not None else None
+        given = [k.value for k in making.keywords if k.arg == "outputs"] or making.args[1:2]
+        if not given:
+            return None
+        value = given[0]
+        parts = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
+        found = [self._layer_behind(part, 0) for part in parts]
+        if not all(found):
+            return None
+        return self._as_outputs([one for one in found if one is not None])
+
+    def _as_outputs(self, layers: list[ast.Call]) -> list[ast.Call] | None:
+        for layer in layers:
+            symbol = self._names.tf(layer.func) or ""
+            if symbol.removeprefix(_LAYERS) not in _OUTPUTS or not symbol.startswith(_LAYERS):
+                return None
+        return list(dict.fromkeys(layers))
+
+    def _last_of_stack(self, making: ast.Call) -> ast.Call | None:
+        """The last layer of a `Sequential`, listed in the call or added behind it."""
+        adding = [c for c in self._calls if getattr(c.func, "attr", "") in ("add", "pop")]
+        adding = [c for c in adding if self._names.dotted(c.func) is None]
+        if making.args or making.keywords:
+            listed = making.args[0] if making.args else None
+            if adding or not isinstance(listed, (ast.List, ast.Tuple)) or not listed.elts:
+                return None
+            return self._layer(listed.elts[-1])
+        if not adding or len(adding[-1].args) != 1:
+            return None
+        block, _ = self._source.position(self._source.statement(making))
+        for call in adding:
+            statement = self._source.statement(call)
+            around, _ = self._source.position(statement)
+            elsewhere = self._source.function(call) is not self._source.function(making)
+            if elsewhere or getattr(call.func, "attr", "") != "add":
+                return None
+            if call is adding[-1] and around is not block:
+                return None
+        return self._layer(adding[-1].args[0])
+
+    def _layer(self, expr: ast.expr) -> ast.Call | None:
+        symbol = self._names.tf(expr.func) if isinstance(expr, ast.Call) else None
+        if isinstance(expr, ast.Call) and (symbol or "").startswith(_LAYERS):
+            return expr
+        return None
+
+    def _layer_behind(self, expr: ast.expr, depth: int) -> ast.Call | None:
+        """The layer whose call gives an output: `Dense(1)(x)`, perhaps under a name."""
+        if depth > _MAX_DEPTH:
+            return None
+        if isinstance(expr, ast.Name):
+            seen = self._facts.flow.reaching(expr)
+            if len(seen) != 1 or seen[0].how is not How.ASSIGN or seen[0].value is None:
+                return None
+            return self._layer_behind(seen[0].value, depth + 1)
+        if not isinstance(expr, ast.Call):
+            return None
+        made = self._layer(expr.func)
+        if made is not None:
+            return made
+        return self._named_layer(expr.func)
+
+    def _named_layer(self, func: ast.expr) -> ast.Call | None:
+        """A layer that has a name and is called once: one that is shared gives others, too."""
+        bindings = self._scopes.bindings(func) if isinstance(func, ast.Name) else []
+        if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].value is None:
+            return None
+        assert isinstance(func, ast.Name)
+        if len(list(self._scopes.uses(func))) != 1:
+            return None
+        return self._layer(bindings[0].value)
+
+
+def _first_of(block: list[ast.stmt], calls: list[ast.Call]) -> ast.stmt | None:
+    """The first statement that makes one of some calls, in the innermost block with them all."""
+    first = next((one for one in block if _holds(one, calls)), None)
+    if isinstance(first, (ast.If, ast.With)):
+        for inner in (first.body, getattr(first, "orelse", [])):
+            within = {call for one in inner for call in ast.walk(one)}
+            if all(call in within for call in calls):
+                return _first_of(inner, calls)
+    return first
+
+
+def _holds(statement: ast.stmt, calls: list[ast.Call]) -> bool:
+    return any(node in calls for node in ast.walk(statement))

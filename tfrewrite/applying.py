@@ -1,0 +1,97 @@
+"""Which kind of `apply` is meant: rewriting at once, or keeping what verification shows to pay."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tfrewrite.config import ConfigError
+from tfrewrite.options import Format, Options
+from tfrewrite.reports.safe import printable
+
+WRONG_USE = 2
+
+
+@dataclass(frozen=True)
+class Way:
+    """What the command line says beside which files and rules are meant.
+
+    `runs` is how scripts are run, by the names of the options.
+    """
+
+    verify: bool
+    diff: bool
+    interactive: bool
+    min_speedup: float | None
+    format: str
+    outputs: Sequence[str]
+    runs: Mapping[str, Any]
+
+
+def applied(options: Options, way: Way) -> int:
+    """The exit code."""
+    try:
+        _require_sense(options, way)
+    except ConfigError as error:
+        sys.stderr.write(printable(f"tfrewrite: {error}") + "\n")
+        return WRONG_USE
+    # Most calls need only one of the two, and each takes time to import.
+    if way.verify:
+        return _kept(options, way)
+    from tfrewrite.session import Session  # noqa: PLC0415
+
+    output = Path(way.outputs[0]) if way.outputs else None
+    options = replace(options, format=Format(way.format), output=output)
+    return Session(options).apply(diff=way.diff, interactive=way.interactive)
+
+
+def _require_sense(options: Options, way: Way) -> None:
+    if way.verify:
+        for given, name in (
+            (way.interactive, "--interactive"),
+            (options.shard, "--shard"),
+            (options.statistics, "--statistics"),
+        ):
+            if given:
+                raise ConfigError(f"{name} and --verify do not go together; leave one of them out")
+        return
+    needing = [name for name, value in way.runs.items() if value]
+    if way.min_speedup is not None:
+        needing.append("--min-speedup")
+    if needing:
+        raise ConfigError(f"{needing[0]} says how scripts are run: give --verify with it")
+    if way.format not in {one.value for one in Format}:
+        raise ConfigError(f"--format {way.format} is for verifications: give --verify with it")
+    if len(way.outputs) > 1:
+        raise ConfigError("--output: one file takes the report; several are for --verify")
+
+
+def _kept(options: Options, way: Way) -> int:
+    from tfrewrite.keeping.session import KeepOptions, KeepSession  # noqa: PLC0415
+    from tfrewrite.verifying import VerifyOptions  # noqa: PLC0415
+
+    runs = way.runs
+    verify = VerifyOptions(
+        paths=[Path(path) for path in options.paths],
+        python=runs["--python"],
+        arguments=runs["--args"],
+        steps=runs["--steps"],
+        seeds=runs["--seeds"],
+        runs=runs["--runs"],
+        timeout_s=runs["--timeout"],
+        memory_limit_mb=runs["--memory-limit"],
+        device=runs["--device"],
+        contract=runs["--contract"],
+        synthetic=runs["--synthetic-data"],
+        legacy_keras=runs["--legacy-keras"],
+        quick=runs["--quick"],
+        format=way.format,
+        outputs=way.outputs,
+        quiet=options.quiet,
+        verbose=options.verbose,
+        rules=options,
+    )
+    return KeepSession(KeepOptions(verify, way.diff, way.min_speedup)).run()

@@ -1,0 +1,109 @@
+"""From the path that a user names to the rewrites there, and the scripts that can show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tfrewrite import textfile
+from tfrewrite.discovery import discover
+from tfrewrite.keeping.rewrites import Rewrites, RewrittenFile
+from tfrewrite.model import Outcome, Status
+from tfrewrite.verify import subjects
+from tfrewrite.verify.trees import python_files
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script that imports rewritten files. `shown` is how the user calls it."""
+
+    name: str
+    shown: Path
+    imports: frozenset[str]
+    """Of the files that would change, those that it imports, as far as names tell."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What there is. `others` are the outcomes of the files that no rule changes."""
+
+    rewrites: Rewrites
+    tree: Path
+    scripts: tuple[Script, ...] = ()
+    others: tuple[Outcome, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def find(path: Path, rules: subjects.Rules, listed: Sequence[str]) -> Found:
+    """`SubjectError` where there is nothing that could be run."""
+    subjects.require_runnable(path)
+    return _in_tree(path, rules, listed) if path.is_dir() else _of_file(path, rules)
+
+
+def _of_file(path: Path, rules: subjects.Rules) -> Found:
+    """A script by itself: what it imports is left as it is."""
+    real = path.resolve()
+    if rules.wanted.excludes(str(path)):
+        note = f"{path}: excluded by the settings or by --exclude"
+        return Found(Rewrites([]), real.parent, notes=(note,))
+    try:
+        data = textfile.read(str(path))
+    except textfile.TextFileError as error:
+        failed = Outcome(str(path), Status.FAILED, error=str(error))
+        return Found(Rewrites([]), real.parent, others=(failed,))
+    file = RewrittenFile(real.name, str(path), data, rules.policy(str(path)), named=True)
+    if not file.full.made:
+        one = file.full.outcome
+        notes = (f"{path}: skipped: {one.error}",) if one.status is Status.SKIPPED else ()
+        return Found(Rewrites([]), real.parent, others=(one,), notes=notes)
+    tree = subjects.copied_tree(real.parent)
+    script = Script(real.name, path, frozenset([real.name]))
+    return Found(Rewrites([file]), tree, (script,), notes=tuple(subjects.notes_of(path)))
+
+
+def _in_tree(folder: Path, rules: subjects.Rules, listed: Sequence[str]) -> Found:
+    """The files that `apply` would handle, and the scripts that `verify` would run."""
+    real = folder.resolve()
+    sources = python_files(folder)
+    for name in listed:
+        sources.setdefault(name, subjects.script_data(folder / name))
+    changing: list[RewrittenFile] = []
+    others: list[Outcome] = []
+    for path, name in _handled(folder, rules, listed).items():
+        try:
+            data = sources.get(name) or textfile.read(path)
+        except textfile.TextFileError as error:
+            others.append(Outcome(path, Status.FAILED, error=str(error)))
+            continue
+        file = RewrittenFile(name, path, data, rules.policy(path), named=False)
+        sources[name] = data
+        if file.full.made:
+            changing.append(file)
+        else:
+            others.append(file.full.outcome)
+    if not changing:
+        return Found(Rewrites([]), real, others=tuple(others))
+    tree = subjects.copied_tree(folder)
+    concern = subjects.Concern.of(sources, listed, [one.name for one in changing], folder)
+    scripts = tuple(
+        Script(name, folder / name, frozenset(concern.changed(name)))
+        for name in concern.scripts
+        if concern.changed(name)
+    )
+    return Found(Rewrites(changing), tree, scripts, tuple(others))
+
+
+def _handled(folder: Path, rules: subjects.Rules, listed: Sequence[str]) -> Mapping[str, str]:
+    """The files that are rewritten, as the user would call them, with their names in the tree."""
+    real = folder.resolve()
+    paths = [one.path for one in discover([str(folder)], rules.wanted)]
+    paths += [str(folder / name) for name in listed]
+    found: dict[str, str] = {}
+    for path in paths:
+        target = Path(path).resolve()
+        if target.is_file() and target.is_relative_to(real) and not rules.wanted.excludes(path):
+            name = target.relative_to(real).as_posix()
+            if name not in found.values():
+                found[path] = name
+    return found
