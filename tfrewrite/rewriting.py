@@ -216,6 +216,7 @@ class Rewriting:
             site.because,
             site.changes,
             applicable=site.contract in self._policy.allowed,
+            edits=site.edits if self._text == self._before else (),
         )
 
     def _refused(self, found: _Found) -> Refused | None:

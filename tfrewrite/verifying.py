@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import signal
 import sys
 import threading
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
+from tfrewrite import outputs
 from tfrewrite.config import ConfigError, parse_contract
 from tfrewrite.config import find as find_settings
 from tfrewrite.discovery import Filter
@@ -133,11 +133,12 @@ class VerifySession:
             live.clear()
 
     def _run(self) -> int:
-        targets = _targets(self._options.outputs, self._options.format)
+        targets = outputs.targets(self._options.outputs, self._options.format, FORMATS)
         found = self.verifications()
         for format_, target in targets:
             if found or format_ != "text" or target is not None:
-                _write(rendered(found, format_, self._options), target)
+                report = rendered(found, format_, self._options)
+                outputs.write(report.encode("utf-8", "replace"), target)
         return 0 if all(one.verdict is Verdict.PASS for one in found) else 1
 
     # What there is to verify.
@@ -263,56 +264,6 @@ def rendered(found: Sequence[Verification], format_: str, options: VerifyOptions
     if format_ == "markdown":
         return markdown.render(found)
     return text.render(found, quiet=options.quiet, verbose=options.verbose)
-
-
-def _targets(outputs: Sequence[str], format_: str) -> list[tuple[str, Path | None]]:
-    """Where which report goes: `html=FILE` names both, `FILE` takes `--format`.
-
-    Standard output has the report of that format, unless a file has it.
-    """
-    found: list[tuple[str, Path | None]] = []
-    for output in (part.strip() for one in outputs for part in one.split(",")):
-        name, equals, target = output.partition("=")
-        if not equals and output:
-            found.append((format_, _writable(Path(output))))
-        elif name in FORMATS and target:
-            found.append((name, _writable(Path(target))))
-        else:
-            raise ConfigError(
-                f"--output: {output!r}: write FILE, or one of {', '.join(FORMATS)} with a file, "
-                "as in html=report.html"
-            )
-    files = [target for _, target in found]
-    for file in files:
-        if files.count(file) > 1:
-            raise ConfigError(f"--output: {file}: two reports cannot go to one file")
-    if all(name != format_ for name, _ in found):
-        found.append((format_, None))
-    return found
-
-
-def _writable(target: Path) -> Path:
-    """Asked before anything runs, so that no result is lost for want of a folder."""
-    folder = target.parent
-    if target.is_dir():
-        raise ConfigError(f"--output: {target}: a directory; name a file")
-    if not folder.is_dir():
-        raise ConfigError(f"--output: {target}: there is no directory {folder}")
-    if not os.access(target if target.exists() else folder, os.W_OK):
-        raise ConfigError(f"--output: {target}: cannot be written")
-    return target
-
-
-def _write(report: str, target: Path | None) -> None:
-    if target is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(report.encode("utf-8", "replace"))
-        sys.stdout.flush()
-        return
-    try:
-        target.write_text(report, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise ConfigError(f"--output: {target}: {error.strerror or error}") from error
 
 
 def _complain(line: str) -> None:
