@@ -1,8 +1,9 @@
-"""The interpreters that tests with the marker `tensorflow` run scripts in."""
+"""The interpreters that tests with the marker `tensorflow` run scripts in, and a browser."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,15 @@ def tf1_python() -> Path:
 def tf2_python() -> Path:
     """A Python with a current TensorFlow 2."""
     return interpreter("TFREWRITE_TF2_PYTHON", "tf2")
+
+
+@pytest.fixture
+def chromium() -> str:
+    """A browser that looks at pages by itself."""
+    found = shutil.which("chromium")
+    if found:
+        return found
+    reason = "no chromium on the search path (Debian: apt-get install chromium)"
+    if os.environ.get("TFREWRITE_REQUIRE_BROWSER") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -122,6 +123,16 @@ def test_what_is_done_is_told_and_has_no_fix() -> None:
     assert results[1]["properties"]["category"] == "done"
     assert results[1]["level"] == "none"
     assert not any("fixes" in one for one in results)
+
+
+def test_addresses_in_ci(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    result = read(sarif.render(everything()))["results"][1]
+    place = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert place == {"uri": "sub/m/x.py"}
+    assert result["fixes"][0]["artifactChanges"][0]["artifactLocation"] == place
 
 
 def test_nothing() -> None:

@@ -145,6 +145,19 @@ def verify(
 
 
 @app.command()
+def report(
+    files: opt.Reports,
+    *,
+    format_: opt.ReportFormatOption = opt.ReportFormat.MARKDOWN,
+    output: opt.Outputs = [],  # noqa: B006
+) -> None:
+    """Put the JSON reports of several runs together: shards or days, findings or verifications."""
+    from tfrewrite.merging import report_on  # noqa: PLC0415
+
+    raise typer.Exit(report_on(files, format_.value, output))
+
+
+@app.command()
 def rules(format_: opt.ListFormatOption = opt.ListFormat.TEXT) -> None:
     """List the rules."""
     from tfrewrite import catalogue  # noqa: PLC0415

@@ -25,6 +25,13 @@ class ListFormat(str, Enum):
     JSON = "json"
 
 
+class ReportFormat(str, Enum):
+    """How several results are written as one."""
+
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
 class VerifyFormat(str, Enum):
     """How verifications are written."""
 
@@ -156,6 +163,13 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print every file's status too.")]
 Shard = Annotated[
     str, typer.Option("--shard", metavar="I/N", help="Handle one part of N of the files.")
+]
+
+Reports = Annotated[
+    list[Path], typer.Argument(metavar="FILES...", help="What `--format json` has written.")
+]
+ReportFormatOption = Annotated[
+    ReportFormat, typer.Option("--format", help="How the result is written.")
 ]
 
 # What only `verify` takes.

@@ -26,6 +26,7 @@ class Format(str, Enum):
     SARIF = "sarif"
     JUNIT = "junit"
     MARKDOWN = "markdown"
+    HTML = "html"
 
 
 _MODULES = {
@@ -36,12 +37,13 @@ _MODULES = {
     Format.SARIF: "sarif",
     Format.JUNIT: "junit",
     Format.MARKDOWN: "markdown",
+    Format.HTML: "html",
 }
 
 WITH_FIXES = frozenset({Format.SARIF})
 """Formats that show what each rewrite would replace."""
 
-WITH_STATISTICS = frozenset({Format.TEXT, Format.JSON, Format.MARKDOWN})
+WITH_STATISTICS = frozenset({Format.TEXT, Format.JSON, Format.MARKDOWN, Format.HTML})
 """Formats that have room for counts; beside the others, `--statistics` prints them."""
 
 

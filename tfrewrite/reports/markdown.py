@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 from tfrewrite.reports import diff
 from tfrewrite.reports.formats import PLAIN, View
 from tfrewrite.reports.markup import code, folded, prose, table, that_fit
+from tfrewrite.reports.merged import Merged, Verified
 from tfrewrite.reports.remarks import Category, Remark, remarks
-from tfrewrite.reports.summary import headline, plural
+from tfrewrite.reports.summary import Run, plural
+from tfrewrite.reports.verification import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfrewrite.reports.summary import Run
-
 LIMIT = 60_000
 SHORTEST_DIFF = 400
+_RATIO = "A ratio is the time of a step in the original / in the rewritten script.\n"
 
 _PARTS = (
     ("Could not be handled", (Category.FAILURE,)),
@@ -34,9 +35,16 @@ _MARKS = {Category.DONE: "done", Category.REPORT: "report", Category.REFUSAL: "r
 
 def render(run: Run, view: View = PLAIN, *, limit: int = LIMIT) -> str:
     """A headline, a table for each kind of remark, and the diff where there is one."""
-    parts = [f"### {prose('tfrewrite: ' + headline(run))}\n"]
-    parts.extend(_statistics(run) if view.statistics else ())
-    found = remarks(run)
+    return comment(Merged(run), statistics=view.statistics, limit=limit)
+
+
+def comment(merged: Merged, *, statistics: bool = False, limit: int = LIMIT) -> str:
+    """The same of several results, with their verifications first."""
+    parts = [f"### {prose('tfrewrite: ' + merged.headline())}\n"]
+    parts.extend(_verifications(merged, limit // 2))
+    run = merged.run or Run(())
+    parts.extend(_statistics(run) if statistics else ())
+    found = remarks(run, read=merged.read)
     for title, categories in _PARTS:
         group = [one for one in found if one.category in categories]
         if group:
@@ -83,6 +91,46 @@ def _row(one: Remark) -> tuple[str, ...]:
         f"{code(one.rule)} {prose(one.name)}" if one.rule else "",
         prose(label),
         "; ".join(prose(part) for part in (one.message, *one.more)),
+    )
+
+
+def _verifications(merged: Merged, room: int) -> Iterator[str]:
+    """The latest result of each script; below it, where there are several, all of them."""
+    shown = ("Script", "Verdict", "Contract", "Speed", "Ratio", "95% interval", "Result")
+    latest = [
+        [code(one[-1].script), *_point(one[-1]), prose(one[-1].headline)] for one in merged.verified
+    ]
+    if latest:
+        yield "\n".join([*_that_fit(shown, latest, room), _RATIO])
+    for history in merged.verified:
+        if len(history) > 1:
+            rows = [[code(one.source), *_point(one)] for one in history]
+            lines = _that_fit(("Report", *shown[1:-1]), rows, room // 4)
+            title = f"<details><summary>History of {code(history[-1].script)}</summary>\n"
+            text = "\n".join([title, *lines, "</details>\n"])
+            room -= len(text)
+            if room > 0:
+                yield text
+
+
+def _that_fit(titles: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> Iterator[str]:
+    """A table of the last rows, as many as there is room for."""
+    kept = list(rows)
+    while kept and sum(len(cell) + 3 for row in kept for cell in row) > room:
+        del kept[: max(1, len(kept) // 8)]
+    yield from table(titles, kept)
+    if len(kept) < len(rows):
+        yield f"and {plural(len(rows) - len(kept), 'more line', 'more lines')}, in the page\n"
+
+
+def _point(one: Verified) -> tuple[str, ...]:
+    ratio = one.ratio
+    return (
+        prose(one.verdict),
+        prose(one.contract),
+        prose(one.speed.replace("-", " ")),
+        words.factor(ratio.value) if ratio else "",
+        words.interval(ratio) if ratio else "",
     )
 
 

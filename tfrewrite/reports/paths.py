@@ -23,11 +23,11 @@ def relative(path: str) -> str:
     return _slashes(os.path.normpath(path))
 
 
-def uri(path: str) -> str:
-    """The same as a reference to a URI: every byte that could mean something else is encoded."""
-    named = relative(path)
-    encoded = quote(os.fsencode(named), safe="/")
-    return PurePath(named).as_uri() if PurePath(named).is_absolute() else encoded
+def uri(named: str) -> str:
+    """What `relative` gave as an address: every byte that could mean something else is encoded."""
+    if PurePath(named).is_absolute():
+        return PurePath(named).as_uri()
+    return quote(os.fsencode(named), safe="/")
 
 
 def _checkout(here: str) -> str:

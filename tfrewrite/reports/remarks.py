@@ -68,18 +68,21 @@ class Remark:
         return "\n".join([self.message, *self.more])
 
 
-def remarks(run: Run) -> list[Remark]:
-    """In the order of the files and of their lines."""
-    return [remark for outcome in run.outcomes for remark in remarks_on(outcome)]
+def remarks(run: Run, *, read: bool = False) -> list[Remark]:
+    """In the order of the files and of their lines.
+
+    What was `read` from a report has its names from there.
+    """
+    return [remark for outcome in run.outcomes for remark in remarks_on(outcome, read=read)]
 
 
-def remarks_on(outcome: Outcome) -> list[Remark]:
+def remarks_on(outcome: Outcome, *, read: bool = False) -> list[Remark]:
     seen: Counter[str] = Counter()
-    return [_told_apart(remark, seen) for remark in _remarks(outcome)]
+    path = outcome.path if read else relative(outcome.path)
+    return [_told_apart(remark, seen) for remark in _remarks(outcome, path)]
 
 
-def _remarks(outcome: Outcome) -> Iterator[Remark]:
-    path = relative(outcome.path)
+def _remarks(outcome: Outcome, path: str) -> Iterator[Remark]:
     for one in ordered(outcome):
         yield _finding(path, one) if isinstance(one, Finding) else _refusal(path, one)
     for notice in outcome.notices:
