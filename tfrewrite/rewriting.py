@@ -203,7 +203,7 @@ class Rewriting:
         return replace(self._finding(candidate.rule, rewrite), touched=touched)
 
     def _finding(self, rule: type[Rule], site: Rewrite | Report) -> Finding:
-        span = self._lines.original(site.span)
+        span = self._lines.on_disk(site.span)
         if isinstance(site, Report):
             return Finding(rule.code, rule.name, span, site.message, Kind.REPORT)
         return Finding(
@@ -221,7 +221,7 @@ class Rewriting:
 
     def _refused(self, found: _Found) -> Refused | None:
         rule, site = found.rule, found.site
-        span = self._lines.original(site.span)
+        span = self._lines.on_disk(site.span)
         if isinstance(site, Refusal):
             return Refused(rule.code, rule.name, span, site.reason, site.message)
         problem = self._impossible.get(self._key(rule, site))
