@@ -198,6 +198,23 @@ def test_a_file_in_the_place_of_a_directory_and_the_like() -> None:
     assert lines() == {"x.py/in.py": "all"}
 
 
+def test_submodules(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    monkeypatch.chdir(inner)
+    git("init", "--quiet", "--initial-branch=other")
+    Path("z.py").write_text("1\n2\n")
+    commit()
+    monkeypatch.chdir(tree)
+    before = git("rev-parse", "HEAD")
+    git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "in ner")
+    commit()
+    assert lines() == {}
+    assert lines(before) == {"in ner/z.py": "all"}
+    Path("in ner/z.py").write_text("1\n2\nthree\n")
+    assert lines("main") == {"in ner/z.py": [3]}
+
+
 def test_wrong_revisions(tree: Path) -> None:
     for revision in ("nowhere", "--all", "HEAD^{tree}", "HEAD:x.py", "-h", ""):
         with pytest.raises(ConfigError, match=r"is no revision of the repository .*; fetch it"):

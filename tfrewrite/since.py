@@ -132,9 +132,21 @@ def _top(folder: str) -> str:
 
 
 def _tree(top: str, revision: str) -> _Tree:
-    commit = _commit(top, revision)
+    outer = os.fsdecode(_git(top, "rev-parse", "--show-superproject-working-tree").rstrip(b"\n"))
+    commit = _commit(top, revision) if not outer else _linked(outer, top, revision)
+    if not commit:
+        return _Tree(top, frozenset(), {})
     tracked = frozenset(_git(top, "ls-files", "-z").split(b"\0"))
     return _Tree(top, tracked, dict(_changed_lines(_git(top, *_DIFF, commit, "--"))))
+
+
+def _linked(outer: str, top: str, revision: str) -> str:
+    """The commit of a submodule that the outer repository had then; empty where it had none."""
+    place = os.path.relpath(top, os.path.realpath(outer)).replace(os.sep, "/")
+    link = _git(outer, "ls-tree", _commit(outer, revision), "--", place).split()
+    if link[1:2] != [b"commit"]:
+        return ""
+    return _commit(top, link[2].decode())
 
 
 def _commit(top: str, revision: str) -> str:

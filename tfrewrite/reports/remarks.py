@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -134,4 +134,4 @@ def _told_apart(remark: Remark, seen: Counter[str]) -> Remark:
     what = "\0".join(parts)
     seen[what] += 1
     digest = hashlib.sha256(f"{what}\0{seen[what]}".encode(errors="surrogatepass")).hexdigest()
-    return Remark(**{**vars(remark), "fingerprint": digest[:32]})
+    return replace(remark, fingerprint=digest[:32])
