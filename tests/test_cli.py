@@ -473,6 +473,8 @@ def test_nothing_is_imported_before_it_is_needed(tmp_path: Path, arguments: list
     )
     loaded = set(done.stderr.split())
     heavy = {"libcst", "rich", "pydantic", "multiprocessing", "tensorflow", "numpy", "asyncio"}
+    heavy |= {f"tfrewrite.reports.{name}" for name in ("sarif", "html", "markdown", "json_report")}
+    heavy |= {"jinja2", "tfrewrite.verify", "tfrewrite.since", "tfrewrite.merging"}
     if arguments != ["check", "x.py"]:
         heavy |= {"sqlite3", "pathspec", "tfrewrite.engine"}
     assert not heavy & loaded
