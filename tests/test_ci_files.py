@@ -165,9 +165,9 @@ def test_the_example_workflow(machine: Machine, package: Path, tf2_python: Path)
     assert "old.py" not in done.stdout
     validate(json.loads((machine.workspace / "reports/check.sarif").read_text()), sarif.SCHEMA)
 
-    shutil.copy(SMALL, machine.workspace / "keras.py")
+    shutil.copy(SMALL, machine.workspace / "fit.py")
     (machine.workspace / "pyproject.toml").write_text(
-        '[tool.tfrewrite.verify]\nquick = true\nscripts = [{ path = "keras.py" }]\n'
+        '[tool.tfrewrite.verify]\nquick = true\nscripts = [{ path = "fit.py" }]\n'
     )
     # Stands for what is installed for the scripts: a TensorFlow takes too long to install.
     (machine.home / "temp" / "scripts").symlink_to(tf2_python.parent.parent)
@@ -178,6 +178,6 @@ def test_the_example_workflow(machine: Machine, package: Path, tf2_python: Path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "PASS" in machine.summary.read_text()
     report = json.loads((machine.workspace / "reports/verification.json").read_text())
-    assert [one["script"] for one in report["verifications"]] == ["keras.py"]
+    assert [one["script"] for one in report["verifications"]] == ["fit.py"]
     page = (machine.workspace / "reports/verification.html").read_text()
     assert page.startswith("<!DOCTYPE html>")
