@@ -68,6 +68,11 @@ def test_what_was_made_has_none() -> None:
     assert with_fixes(made) == made
 
 
+def test_notebooks_have_none() -> None:
+    outcome = replace(rewrite_text("old(1)\n", TOYS, path="x.ipynb"), before='{"cells": []}')
+    assert with_fixes(outcome) == outcome
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_of_a_real_rule(newline: str) -> None:
     source = newline.join(

@@ -26,6 +26,9 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 def with_fixes(outcome: Outcome) -> Outcome:
     """The outcome with the replacements of each rewrite that can be made alone."""
+    # The text of a notebook is JSON, and not the code whose places edits name.
+    if outcome.path.endswith(".ipynb"):
+        return outcome
     if not any(one.edits and not one.applied for one in outcome.findings):
         return outcome
     return replace(
