@@ -7,6 +7,8 @@ from typing import Any
 
 from tfrewrite.model import Contract, Finding, Kind, Notice, Outcome, Refused, Span, Status
 
+_NEW_CODE = {"edits", "fix"}
+
 
 def encode(outcome: Outcome) -> str:
     """An outcome without its path and texts; the commonest, where nothing was found, is empty."""
@@ -45,8 +47,9 @@ def _span(span: Span) -> list[int]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
+    kept = {name: value for name, value in vars(finding).items() if name not in _NEW_CODE}
     return {
-        **vars(finding),
+        **kept,
         "span": _span(finding.span),
         "kind": finding.kind.value,
         "contract": finding.contract.value if finding.contract else None,

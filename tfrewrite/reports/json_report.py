@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from tfrewrite.reports.formats import PLAIN, View
+from tfrewrite.reports.paths import relative
 
 if TYPE_CHECKING:
     from tfrewrite.model import Finding, Outcome, Refused
@@ -12,9 +16,10 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 
-def render(run: Run) -> str:
+def render(run: Run, view: View = PLAIN) -> str:
     """Lines and columns count from 1."""
-    outcomes = run.outcomes
+    del view
+    outcomes = [replace(one, path=relative(one.path)) for one in run.outcomes]
     document = {
         "schema_version": SCHEMA_VERSION,
         "findings": [_finding(one.path, finding) for one in outcomes for finding in one.findings],
@@ -23,6 +28,7 @@ def render(run: Run) -> str:
         "files": [
             {"path": one.path, "status": one.status.value, "error": one.error} for one in outcomes
         ],
+        "statistics": _statistics(run),
         "summary": {**run.counts(), "elapsed_s": round(run.elapsed_s, 3)},
     }
     # Escaped to ASCII, so that no file name and no stray surrogate can make it invalid.
@@ -50,8 +56,11 @@ def _finding(path: str, finding: Finding) -> dict[str, Any]:
 def _refusal(path: str, refused: Refused) -> dict[str, Any]:
     return {
         "rule": refused.rule,
+        "name": refused.name,
         "path": path,
         "line": refused.span.line,
+        "column": refused.span.column + 1,
+        "end_line": refused.span.end_line,
         "reason": refused.reason,
         "message": refused.message,
     }
@@ -67,3 +76,20 @@ def _notices(outcome: Outcome) -> list[dict[str, Any]]:
         }
         for notice in outcome.notices
     ]
+
+
+def _statistics(run: Run) -> dict[str, Any]:
+    return {
+        "rules": [
+            {"rule": code, "name": name, "findings": found, "available": more, "refusals": refused}
+            for code, name, found, more, refused in run.by_rule()
+        ],
+        "contracts": [
+            {"contract": contract, "rewrites": found, "available": more}
+            for contract, found, more in run.by_contract()
+        ],
+        "reasons": [
+            {"rule": code, "reason": reason, "refusals": count}
+            for code, reason, count in run.by_reason()
+        ],
+    }
