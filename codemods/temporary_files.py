@@ -19,8 +19,8 @@ _MESSAGES = {
         " reads one by one; make one writer before the loop"
     ),
     Sort.WRITERS: (
-        "each turn makes a writer of events, which keeps a thread and an open file for the rest of"
-        " the program; make one writer before the loop"
+        "each turn makes a writer of events, with a thread and an open file that stay until it is"
+        " closed; make one writer before the loop"
     ),
     Sort.TEMPORARY: (
         "each turn leaves a temporary file or directory behind, and nothing in this file takes"
