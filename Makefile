@@ -39,8 +39,8 @@ demo: setup ## Rewrite the shipped legacy script, and prove the rewrite; the rep
 test: setup setup-keras2 ## Run all tests
 	@$(DEV)/pytest $(PYTEST_ARGS)
 
-test-fast: setup-dev ## Run the tests that need no TensorFlow
-	@$(DEV)/pytest -m "not tensorflow" $(PYTEST_ARGS)
+test-fast: setup-dev ## Run the tests that need neither TensorFlow nor the network
+	@$(DEV)/pytest -m "not tensorflow and not pypi" $(PYTEST_ARGS)
 
 lint: setup-dev ## Look for mistakes with Ruff
 	@$(DEV)/ruff check .

@@ -41,7 +41,7 @@ def code_of(path: Path) -> str:
     """The code of a notebook or a Markdown file; empty where there is none."""
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix == ".md":
-        return "\n\n".join(_FENCED.findall(text))
+        return "\n\n".join(_python(block) for block in _FENCED.findall(text))
     try:
         notebook: dict[str, Any] = json.loads(text)
     except ValueError:
@@ -57,7 +57,12 @@ def _python(cell: str) -> str:
     lines = cell.split("\n")
     if _CELL_OF_A_SHELL.match(cell):
         return "\n".join(f"# {line}" for line in lines)
-    return "\n".join(map(_line, lines))
+    found: list[str] = []
+    goes_on = False  # a command of a shell over several lines
+    for line in lines:
+        found.append(f"# {line}" if goes_on else _line(line))
+        goes_on = line.endswith("\\") and (goes_on or bool(_SHELL.match(line)))
+    return "\n".join(found)
 
 
 def _line(line: str) -> str:

@@ -195,7 +195,8 @@ def _made(facts: Facts, call: ast.Call, place: ast.stmt) -> _Made | Obstacle:
             "several-batches", f"{message}, before the loop, or call `predict_on_batch`"
         )
     several = several or (isinstance(data, ast.BinOp) and isinstance(data.left, ast.List))
-    if several or numpy is None or not isinstance(data, _ARRAYS):
+    other = several or facts.keras_calls.is_tensor(data) or not isinstance(data, _ARRAYS)
+    if other or numpy is None:
         message = f"it is not known how many rows `{text}` has; where it is one batch, call"
         return Obstacle("rows-unknown", f"{message} `predict_on_batch`")
     return _Made(by_helper(facts, call, PREDICT, numpy, place), Contract.EXACT)

@@ -1,8 +1,9 @@
-"""The interpreters that tests with the marker `tensorflow` run scripts in."""
+"""The interpreters that tests with the marker `tensorflow` run scripts in, and a browser."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,15 @@ def tf2_python() -> Path:
 def keras2_python() -> Path:
     """A Python with the last TensorFlow that has Keras 2."""
     return interpreter("TFREWRITE_KERAS2_PYTHON", "keras2")
+
+
+@pytest.fixture
+def chromium() -> str:
+    """A browser that looks at pages by itself."""
+    found = shutil.which("chromium")
+    if found:
+        return found
+    reason = "no chromium on the search path (Debian: apt-get install chromium)"
+    if os.environ.get("TFREWRITE_REQUIRE_BROWSER") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts, marked
-from tfrewrite.analysis.accumulator_code import AccumulatorCode, Deed
+from tfrewrite.analysis.accumulator_code import AccumulatorCode, Deed, text_of
 
 HEAD = """\
 import operator
@@ -105,6 +105,7 @@ def test_single_tensors() -> None:
     ("text", "names"),
     [
         ("zip(sums, model.weights)", ["sums"]),
+        ("zip(self.sums, model.weights)", ["self.sums"]),
         ("list(zip([s / 4 for s in sums], model.weights))", ["sums"]),
         ("[(s / 4, v) for s, v in zip(sums, model.weights)]", ["sums"]),
         ("[(sums[i], v) for i, v in enumerate(model.weights)]", []),
@@ -121,4 +122,4 @@ def test_what_gradients_are_made_of(text: str, names: list[str]) -> None:
     statement = marked(found, "here")
     assert isinstance(statement, ast.Expr)
     made = AccumulatorCode(found).made_of(statement.value)
-    assert [one.id for one in made] == names
+    assert [text_of(one) for one in made] == names

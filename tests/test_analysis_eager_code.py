@@ -131,3 +131,18 @@ def test_loops_that_set_devices_up_are_seen() -> None:
     outer, seeds = (found.flow.loop(marked(found, mark)) for mark in ("outer", "seeds"))
     assert outer is not None and found.eager_code.sets_up(outer) is not None
     assert seeds is not None and found.eager_code.sets_up(seeds) is None
+
+
+def test_devices_may_be_set_up_behind_a_loop_without_turns() -> None:
+    found = facts("""
+        import tensorflow as tf
+
+        for n in data:
+            print(n)  # before
+        tf.config.set_visible_devices([], "GPU")
+        for n in data:
+            print(n)  # after
+    """)
+    before, after = (found.flow.loop(marked(found, mark)) for mark in ("before", "after"))
+    assert before is not None and found.eager_code.sets_up(before) is not None
+    assert after is not None and found.eager_code.sets_up(after) is None

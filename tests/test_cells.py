@@ -37,13 +37,13 @@ def test_a_tree_is_written_out(cells: ModuleType, tmp_path: Path) -> None:
     (source / "deep").mkdir(parents=True)
     (source / "a.py").write_text("a = 1\n")
     (source / "deep" / "b.ipynb").write_text(notebook(["import os\n", "b = 2"], "c = 3"))
-    (source / "c.md").write_text("# C\n```python\nd = 4\n```\ntext\n```\nno = 5\n```\n")
+    (source / "c.md").write_text("# C\n```python\n%time\nd = 4\n```\ntext\n```\nno = 5\n```\n")
     (source / "d.md").write_text("only text\n")
     (source / "e.ipynb").write_text("{broken")
     assert cells.main([str(source), str(target)]) == 0
     assert (target / "a.py").read_text() == "a = 1\n"
     assert (target / "deep" / "b.nb.py").read_text() == "import os\nb = 2\n\nc = 3\n"
-    assert (target / "c.md.py").read_text() == "d = 4\n"
+    assert (target / "c.md.py").read_text() == "pass  # %time\nd = 4\n"
     assert len([one for one in target.rglob("*") if one.is_file()]) == 3
 
 
@@ -52,6 +52,7 @@ def test_a_tree_is_written_out(cells: ModuleType, tmp_path: Path) -> None:
     [
         ("%matplotlib inline\nx = 1", "pass  # %matplotlib inline\nx = 1"),
         ("if colab:\n  !pip install x", "if colab:\n  pass  # !pip install x"),
+        ("!pip \\\n  install x\ny = 2", "pass  # !pip \\\n#   install x\ny = 2"),
         ("files = !ls", "pass  # files = !ls"),
         ("%%bash\nls\n", "# %%bash\n# ls\n# "),
         ("%%time\nx = 1", "pass  # %%time\nx = 1"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -146,7 +147,7 @@ def test_output(cli: Cli) -> None:
     assert json.loads(Path("report.json").read_text())["summary"]["findings"] == 1
     done = cli("check", "x.py", "--output", "no/such/place")
     assert done.exit_code == 2
-    assert "--output: no/such/place: No such file" in done.stderr
+    assert "--output: no/such/place: there is no directory no/such" in done.stderr
 
 
 def test_statistics_quiet_and_verbose(cli: Cli) -> None:
@@ -154,6 +155,101 @@ def test_statistics_quiet_and_verbose(cli: Cli) -> None:
     assert "TFR901  rename-old" in cli("check", ".", "--statistics").stdout
     assert cli("check", ".", "--quiet").stdout == ""
     assert "y.py: unchanged\n" in cli("check", ".", "--verbose").stdout
+
+
+def test_several_reports_of_one_run(cli: Cli) -> None:
+    make(x="old(1)\nold(*x)\n", bad="print 'x'\n")
+    wanted = "sarif=a.sarif,gitlab=a.json,junit=a.xml"
+    done = cli("check", ".", "--output", wanted, "--output", "markdown=a.md,github=a.txt")
+    assert done.exit_code == 2
+    assert "x.py:1:1: TFR901 [exact] old -> new" in done.stdout
+    (run,) = json.loads(Path("a.sarif").read_text())["runs"]
+    assert [one["ruleId"] for one in run["results"]] == ["TFR901", "TFR901"]
+    assert run["results"][0]["fixes"]
+    assert len(json.loads(Path("a.json").read_text())) == 3
+    assert '<testsuites name="tfrewrite" tests="3"' in Path("a.xml").read_text()
+    assert "<code>x&#46;py&#58;1</code>" in Path("a.md").read_text()
+    assert "::error file=bad.py,line=1" in Path("a.txt").read_text()
+
+
+@pytest.mark.parametrize("format_", ["github", "gitlab", "sarif", "junit", "markdown"])
+def test_each_format_on_standard_output(cli: Cli, format_: str) -> None:
+    make(x="old(1)\n")
+    runs = [cli("check", "x.py", "--format", format_) for _ in range(2)]
+    assert "TFR901" in runs[0].stdout
+    assert runs[0].exit_code == 1
+    same = [re.sub(r'time="[0-9.]+"', "", run.stdout) for run in runs]
+    assert same[0] == same[1]
+    assert "TFR901" in cli("check", "-", "--format", format_, stdin="old(1)\n").stdout
+    made = cli("apply", "-", "--format", format_, stdin="old(1)\n")
+    assert made.stdout == "new(1)\n"
+    assert "TFR901" in made.stderr or format_ == "gitlab"
+
+
+def test_fixes_do_not_come_from_the_cache(cli: Cli) -> None:
+    make(x="old(1)\n")
+    cli("check", "x.py")
+    for arguments in (["x.py"], ["-"]):
+        done = cli("check", *arguments, "--format", "sarif", stdin="old(1)\n")
+        (result,) = json.loads(done.stdout)["runs"][0]["results"]
+        (replaced,) = result["fixes"][0]["artifactChanges"][0]["replacements"]
+        assert replaced["insertedContent"]["text"] == "new(1)\n"
+
+
+def test_a_diff_beside_other_reports(cli: Cli) -> None:
+    make(x="old(1)\n")
+    done = cli("apply", "x.py", "--diff", "--output", "markdown=a.md,json=a.json")
+    assert "-old(1)\n+new(1)\n" in done.stdout
+    assert "-old(1)\n+new(1)\n" in Path("a.md").read_text()
+    assert json.loads(Path("a.json").read_text())["findings"][0]["applied"] is False
+    assert Path("x.py").read_text() == "old(1)\n"
+
+
+def test_statistics_that_a_format_has_no_room_for(cli: Cli) -> None:
+    make(x="old(1)\nold(*x)\n")
+    done = cli("check", "x.py", "--statistics", "--format", "gitlab")
+    json.loads(done.stdout)
+    assert done.stderr.splitlines() == [
+        "rule               findings available refused",
+        "TFR901  rename-old        1         0       1",
+        "contract   rewrites available",
+        "exact             1         0",
+        "refused reason  sites",
+        "TFR901  starred     1",
+    ]
+    counted = json.loads(cli("check", "x.py", "--format", "json").stdout)["statistics"]
+    assert counted == {
+        "rules": [
+            {"rule": "TFR901", "name": "rename-old", "findings": 1, "available": 0, "refusals": 1}
+        ],
+        "contracts": [{"contract": "exact", "rewrites": 1, "available": 0}],
+        "reasons": [{"rule": "TFR901", "reason": "starred", "refusals": 1}],
+    }
+
+
+def test_since(cli: Cli) -> None:
+    def git(*arguments: str) -> None:
+        named = ["-c", "user.name=n", "-c", "user.email=e@x"]
+        program = shutil.which("git") or "git"
+        subprocess.run([program, *named, *arguments], check=True, capture_output=True)
+
+    make(x="old(1)\nold(2)\n", y="old(1)\n", bad="print 'x'\n")
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "m")
+    assert cli("check", ".", "--since", "HEAD").exit_code == 0
+    make(x="old(1)\nold(3)\n", new="bug()\n")
+    done = cli("check", ".", "--since", "HEAD", "--format", "json")
+    assert (done.exit_code, done.stderr) == (1, "")
+    report = json.loads(done.stdout)
+    places = [(one["path"], one["line"]) for one in report["findings"]]
+    assert places == [("new.py", 1), ("x.py", 2)]
+    assert report["summary"]["files"] == 2
+    wrong = cli("check", ".", "--since", "nowhere")
+    assert wrong.exit_code == 2
+    assert "--since: 'nowhere' is no revision" in wrong.stderr
+    assert cli("check", "-", "--since", "HEAD").exit_code == 2
+    assert cli("check", "none.py", "--since", "HEAD").exit_code == 2
 
 
 def test_shards_are_parts_of_the_whole(cli: Cli) -> None:
@@ -377,6 +473,8 @@ def test_nothing_is_imported_before_it_is_needed(tmp_path: Path, arguments: list
     )
     loaded = set(done.stderr.split())
     heavy = {"libcst", "rich", "pydantic", "multiprocessing", "tensorflow", "numpy", "asyncio"}
+    heavy |= {f"tfrewrite.reports.{name}" for name in ("sarif", "html", "markdown", "json_report")}
+    heavy |= {"jinja2", "tfrewrite.verify", "tfrewrite.since", "tfrewrite.merging"}
     if arguments != ["check", "x.py"]:
         heavy |= {"sqlite3", "pathspec", "tfrewrite.engine"}
     assert not heavy & loaded

@@ -514,6 +514,47 @@ test_defer_host_read = bench(
         contract="exact",
     ),
     rewrites(
+        "the block begins with another read, under the name of the tensor",
+        HEAD
+        + """
+            for step, x in enumerate(data):
+                loss = train_step(x)
+                value = loss.numpy()
+                if step % 10 == 0:
+                    loss = float(loss)
+                    print(step, value, loss)
+        """,
+        HEAD
+        + """
+            for step, x in enumerate(data):
+                loss = train_step(x)
+                if step % 10 == 0:
+                    value = loss.numpy()
+                    loss = float(loss)
+                    print(step, value, loss)
+        """,
+        contract="exact",
+    ),
+    rewrites(
+        "beside another statement in its line",
+        HEAD
+        + """
+            for step, x in enumerate(data):
+                loss = train_step(x); value = loss.numpy(); seen = step
+                if step % 10 == 0:
+                    print(seen, value)
+        """,
+        HEAD
+        + """
+            for step, x in enumerate(data):
+                loss = train_step(x); seen = step
+                if step % 10 == 0:
+                    value = loss.numpy()
+                    print(seen, value)
+        """,
+        contract="exact",
+    ),
+    rewrites(
         "several numbers at once, as an array",
         HEAD
         + """

@@ -488,8 +488,7 @@ def test_wrong_use(cli: Cli, runs: FakeRuns, arguments: list[str], said: str) ->
     [
         (["--steps", "3"], "--steps says how scripts are run: give --verify with it"),
         (["--min-speedup", "2"], "--min-speedup says how scripts are run: give --verify with it"),
-        (["--format", "html"], "--format html is for verifications: give --verify with it"),
-        (["--output", "x", "--output", "y"], "several are for --verify"),
+        (["--format", "sarif", "--verify"], "--format sarif is for findings"),
     ],
 )
 def test_options_of_verify_without_it(cli: Cli, arguments: list[str], said: str) -> None:

@@ -35,3 +35,11 @@ def test_everything_may_go() -> None:
     lines.advance("")
     assert lines.origin(1) in {1, 2}
     assert lines.origin(99) in {1, 2}
+
+
+def test_columns_end_where_the_lines_on_disk_end() -> None:
+    lines = LineMap("a\nlonger\n")
+    lines.advance("a much longer one\nlonger\n")
+    assert lines.original(Span(1, 2, 1, 17)) == Span(1, 2, 1, 17)
+    assert lines.on_disk(Span(1, 2, 1, 17)) == Span(1, 1, 1, 1)
+    assert lines.on_disk(Span(1, 0, 2, 6)) == Span(1, 0, 2, 6)

@@ -213,6 +213,16 @@ test_refused = bench(
         in_loop("model.predict([np.zeros((1, 4)), np.zeros((2, 4))])"),
         reason="rows-unknown",
     ),
+    refuses(
+        "a tensor of any length",
+        in_loop("model.predict(tf.cast(state, tf.float32))"),
+        reason="rows-unknown",
+    ),
+    refuses(
+        "a tensor of Keras",
+        f"from keras import ops\n{in_loop('model.predict(ops.expand_dims(state, axis=0))')}",
+        reason="rows-unknown",
+    ),
     refuses("a dict of inputs", in_loop('model.predict({"a": a})'), reason="rows-unknown"),
     refuses(
         "without numpy",
@@ -331,6 +341,11 @@ test_direct = bench(
         "net.predict(tf.expand_dims(state, 0))",
         "net.predict_on_batch(tf.expand_dims(state, 0))",
         MODEL + 'net = keras.models.load_model("net.keras")\n',
+    ),
+    exact(
+        "a tensor of one row",
+        "model.predict(tf.constant(np.expand_dims(state, 0)))",
+        "model.predict_on_batch(tf.constant(np.expand_dims(state, 0)))",
     ),
     rewrites(
         "more than one batch",

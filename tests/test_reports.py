@@ -16,6 +16,7 @@ from tfrewrite.engine import handle, rewrite_text
 from tfrewrite.model import Outcome, Status
 from tfrewrite.policy import Policy
 from tfrewrite.reports import diff, json_report, text
+from tfrewrite.reports.formats import View
 from tfrewrite.reports.safe import printable
 from tfrewrite.reports.summary import Run, exit_code
 from toys import TOYS
@@ -51,10 +52,10 @@ def test_text(run: Run) -> None:
 
 
 def test_text_of_other_lengths(run: Run) -> None:
-    assert text.render(run, quiet=True) == ""
-    assert "m/x.py: would-rewrite\n" in text.render(run, verbose=True)
-    assert "bad.py: failed: line 1" in text.render(run, verbose=True)
-    rows = text.render(run, quiet=True, statistics=True).splitlines()
+    assert text.render(run, View(quiet=True)) == ""
+    assert "m/x.py: would-rewrite\n" in text.render(run, View(verbose=True))
+    assert "bad.py: failed: line 1" in text.render(run, View(verbose=True))
+    rows = text.render(run, View(quiet=True, statistics=True)).splitlines()
     assert rows[0].split() == ["rule", "findings", "available", "refused"]
     assert rows[1].split() == ["TFR901", "rename-old", "1", "1", "1"]
     assert text.render(Run(())) == "nothing to do in 0 files (0.00 s)\n"
@@ -84,8 +85,11 @@ def test_json(run: Run) -> None:
     assert document["refusals"] == [
         {
             "rule": "TFR901",
+            "name": "rename-old",
             "path": "m/x.py",
             "line": 3,
+            "column": 1,
+            "end_line": 3,
             "reason": "starred",
             "message": "an argument is starred; write them out",
         }

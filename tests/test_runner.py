@@ -16,7 +16,7 @@ from tfrewrite.discovery import Found
 from tfrewrite.model import Outcome, Site, Status
 from tfrewrite.plan import Plan
 from tfrewrite.rule import Rule
-from tfrewrite.runner import FEW, Means, run
+from tfrewrite.runner import FEW, Keep, Means, run
 from toys import TOYS, RenameOld
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def test_processes_give_what_one_process_gives(tmp_path: Path) -> None:
 def test_any_executor_will_do(tmp_path: Path) -> None:
     found = files(tmp_path)
     with ThreadPoolExecutor(2) as executor:
-        outcomes = run(found, plan(), Means(executor=executor, texts=True))
+        outcomes = run(found, plan(), Means(executor=executor, keep=Keep(texts=True)))
     assert outcomes[3].after == "new(3)\n"
     assert [outcome.path for outcome in outcomes] == [one.path for one in found]
 
@@ -116,7 +116,7 @@ def test_the_cache_spares_the_second_run(tmp_path: Path, monkeypatch: pytest.Mon
         assert run(found, plan(), means) == first
     written = run(found, plan(write=True), means)
     assert statuses(written).count(Status.REWRITTEN) == MANY // 3
-    texts = run(found, plan(), Means(jobs=1, cache=means.cache, texts=True))
+    texts = run(found, plan(), Means(jobs=1, cache=means.cache, keep=Keep(texts=True)))
     assert statuses(texts) == [Status.UNCHANGED] * MANY
 
 

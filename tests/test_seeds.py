@@ -38,7 +38,7 @@ ROWS = [
     Row("000-1", "accuracy_after_update", ("TFR101",), offers=("shifted",)),
     Row("000-2", "feed_slices", ("TFR102",)),
     Row("000-3", "tensors_fed", ("TFR109",)),
-    # 001: ops made in a loop, in eager and in graph mode; constants made beforehand; values under trace.
+    # 001: ops made in a loop, eager and in graph mode; constants made beforehand; a trace.
     Row("001-1", "ops_in_eager_loop", ("TFR205",)),
     Row("001-1", "losses_read_late", ("TFR206",)),
     Row("001-1", "metrics_built_in_loop", ("TFR103",)),

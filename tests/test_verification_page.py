@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from html import escape, unescape
@@ -273,17 +272,6 @@ onload = () => {
   document.body.replaceChildren(out);
 };
 """
-
-
-@pytest.fixture
-def chromium() -> str:
-    found = shutil.which("chromium")
-    if found:
-        return found
-    reason = "no chromium on the search path (Debian: apt-get install chromium)"
-    if os.environ.get("TFREWRITE_REQUIRE_BROWSER") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 def browse(chromium: str, page: Path, *options: str) -> str:

@@ -15,6 +15,7 @@ import pytest
 
 import verification_samples as samples
 from tfrewrite.model import Contract
+from tfrewrite.reports.markup import prose
 from tfrewrite.reports.safe import printable
 from tfrewrite.reports.verification import json_report, markdown, text, words
 from tfrewrite.verify.model import Compared, Kind, Ratio, Verdict, Verification
@@ -238,11 +239,11 @@ def test_markdown_means_what_the_text_says(hostile: str) -> None:
 
 
 def test_markdown_calls_nobody() -> None:
-    assert markdown.prose("@a #1") == "&#64;&#8203;a &#35;&#8203;1"
-    assert markdown.prose("1. a") == "1&#46; a"
-    assert markdown.prose("1) a") == "1&#41; a"
-    assert markdown.prose("    code") == "code"
-    assert markdown.prose("step 1.5 (x), y; z.") == "step 1.5 (x), y; z."
+    assert prose("@a #1") == "&#64;&#8203;a &#35;&#8203;1"
+    assert prose("1. a") == "1&#46; a"
+    assert prose("1) a") == "1&#41; a"
+    assert prose("    code") == "code"
+    assert prose("step 1.5 (x), y; z.") == "step 1.5 (x), y; z."
 
 
 @pytest.mark.parametrize("limit", [60_000, 20_000, 9_000, 3_000, 500])
@@ -335,7 +336,7 @@ def test_numbers() -> None:
 def test_every_report_can_be_made(name: str) -> None:
     one = ONE_OF_EACH[name]
     assert one.headline in text.render([one])
-    assert markdown.prose(one.headline) in markdown.render([one])
+    assert prose(one.headline) in markdown.render([one])
     assert read((one,))["verifications"][0]["headline"] == one.headline
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tfrewrite.config import ConfigError
-from tfrewrite.options import Format, Options
+from tfrewrite.options import Options, VerifyFormat
+from tfrewrite.reports.formats import Format
 from tfrewrite.reports.safe import printable
 
 WRONG_USE = 2
@@ -26,7 +27,7 @@ class Way:
     diff: bool
     interactive: bool
     min_speedup: float | None
-    format: str
+    format: Format
     outputs: Sequence[str]
     runs: Mapping[str, Any]
 
@@ -43,8 +44,7 @@ def applied(options: Options, way: Way) -> int:
         return _kept(options, way)
     from tfrewrite.session import Session  # noqa: PLC0415
 
-    output = Path(way.outputs[0]) if way.outputs else None
-    options = replace(options, format=Format(way.format), output=output)
+    options = replace(options, format=way.format, outputs=way.outputs)
     return Session(options).apply(diff=way.diff, interactive=way.interactive)
 
 
@@ -57,16 +57,15 @@ def _require_sense(options: Options, way: Way) -> None:
         ):
             if given:
                 raise ConfigError(f"{name} and --verify do not go together; leave one of them out")
+        if way.format.value not in {one.value for one in VerifyFormat}:
+            known = ", ".join(one.value for one in VerifyFormat)
+            raise ConfigError(f"--format {way.format.value} is for findings: of --verify {known}")
         return
     needing = [name for name, value in way.runs.items() if value]
     if way.min_speedup is not None:
         needing.append("--min-speedup")
     if needing:
         raise ConfigError(f"{needing[0]} says how scripts are run: give --verify with it")
-    if way.format not in {one.value for one in Format}:
-        raise ConfigError(f"--format {way.format} is for verifications: give --verify with it")
-    if len(way.outputs) > 1:
-        raise ConfigError("--output: one file takes the report; several are for --verify")
 
 
 def _kept(options: Options, way: Way) -> int:
@@ -88,7 +87,7 @@ def _kept(options: Options, way: Way) -> int:
         synthetic=runs["--synthetic-data"],
         legacy_keras=runs["--legacy-keras"],
         quick=runs["--quick"],
-        format=way.format,
+        format=way.format.value,
         outputs=way.outputs,
         quiet=options.quiet,
         verbose=options.verbose,

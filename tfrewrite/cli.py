@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tfrewrite import options as opt
+from tfrewrite.reports.formats import Format
 from tfrewrite.version import __version__
 
 app = typer.Typer(
@@ -44,12 +45,13 @@ def check(
     ignore: opt.Ignore = [],  # noqa: B006
     allow: opt.Allow = [],  # noqa: B006
     target_tf: opt.TargetTf = "",
-    format_: opt.FormatOption = opt.Format.TEXT,
-    output: opt.Output = None,
+    format_: opt.FormatOption = Format.TEXT,
+    output: opt.Outputs = [],  # noqa: B006
     jobs: opt.Jobs = None,
     exclude: opt.Exclude = [],  # noqa: B006
     config: opt.Config = None,
     shard: opt.Shard = "",
+    since: opt.Since = "",
     no_cache: opt.NoCache = False,
     statistics: opt.Statistics = False,
     quiet: opt.Quiet = False,
@@ -60,7 +62,7 @@ def check(
 
     options = opt.Options(
         paths, select, ignore, allow, target_tf, exclude, config, format_, output, jobs,
-        no_cache, statistics, quiet, verbose, shard,
+        no_cache, statistics, quiet, verbose, shard, since,
     )  # fmt: skip
     raise typer.Exit(Session(options).check())
 
@@ -73,7 +75,7 @@ def apply(
     ignore: opt.Ignore = [],  # noqa: B006
     allow: opt.Allow = [],  # noqa: B006
     target_tf: opt.TargetTf = "",
-    format_: opt.ApplyFormatOption = opt.VerifyFormat.TEXT,
+    format_: opt.FormatOption = Format.TEXT,
     output: opt.Outputs = [],  # noqa: B006
     jobs: opt.Jobs = None,
     exclude: opt.Exclude = [],  # noqa: B006
@@ -125,7 +127,7 @@ def apply(
         "--legacy-keras": legacy_keras,
         "--quick": quick,
     }
-    way = Way(verify, diff, interactive, min_speedup, format_.value, output, how_run)
+    way = Way(verify, diff, interactive, min_speedup, format_, output, how_run)
     raise typer.Exit(applied(options, way))
 
 
@@ -172,11 +174,24 @@ def verify(
 
 
 @app.command()
-def rules(format_: opt.FormatOption = opt.Format.TEXT) -> None:
+def report(
+    files: opt.Reports,
+    *,
+    format_: opt.ReportFormatOption = opt.ReportFormat.MARKDOWN,
+    output: opt.Outputs = [],  # noqa: B006
+) -> None:
+    """Put the JSON reports of several runs together: shards or days, findings or verifications."""
+    from tfrewrite.merging import report_on  # noqa: PLC0415
+
+    raise typer.Exit(report_on(files, format_.value, output))
+
+
+@app.command()
+def rules(format_: opt.ListFormatOption = opt.ListFormat.TEXT) -> None:
     """List the rules."""
     from tfrewrite import catalogue  # noqa: PLC0415
 
-    typer.echo(catalogue.as_json() if format_ is opt.Format.JSON else catalogue.as_text())
+    typer.echo(catalogue.as_json() if format_ is opt.ListFormat.JSON else catalogue.as_text())
 
 
 @app.command()

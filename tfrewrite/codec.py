@@ -17,6 +17,8 @@ from tfrewrite.model import (
     Status,
 )
 
+_NEW_CODE = {"edits", "fix"}
+
 
 def encode(outcome: Outcome) -> str:
     """An outcome without its path and texts; the commonest, where nothing was found, is empty."""
@@ -65,8 +67,9 @@ def _to_cell(cell: list[int] | None) -> CellPlace | None:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
+    kept = {name: value for name, value in vars(finding).items() if name not in _NEW_CODE}
     return {
-        **vars(finding),
+        **kept,
         "span": _span(finding.span),
         "kind": finding.kind.value,
         "contract": finding.contract.value if finding.contract else None,

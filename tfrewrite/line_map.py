@@ -23,7 +23,9 @@ class LineMap:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._origins = list(range(1, len(lines_of(text)) + 1))
+        lines = lines_of(text)
+        self._widths = [len(line) for line in lines]
+        self._origins = list(range(1, len(lines) + 1))
 
     def advance(self, text: str) -> None:
         """Goes on to the next version of the text."""
@@ -44,6 +46,15 @@ class LineMap:
 
     def original(self, span: Span) -> Span:
         return replace(span, line=self.origin(span.line), end_line=self.origin(span.end_line))
+
+    def on_disk(self, span: Span) -> Span:
+        """The same, with columns that the lines on disk have: rewritten ones may be longer."""
+        known = self.original(span)
+        return replace(
+            known,
+            column=min(known.column, self._widths[known.line - 1]),
+            end_column=min(known.end_column, self._widths[known.end_line - 1]),
+        )
 
 
 def _opcodes(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:

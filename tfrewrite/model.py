@@ -93,6 +93,14 @@ class Refusal:
 Site = Rewrite | Report | Refusal
 
 
+@dataclass(frozen=True)
+class Replacement:
+    """New text for a stretch of the file on disk; whole lines but for the last of the file."""
+
+    span: Span
+    text: str
+
+
 class Kind(str, Enum):
     """Whether a finding comes with edits."""
 
@@ -118,6 +126,10 @@ class Finding:
     """The lines of the file on disk that its edits name."""
     cell: CellPlace | None = None
     """Where in a notebook it is, beside its place in the file."""
+    edits: tuple[Edit, ...] = field(default=(), repr=False, compare=False)
+    """Those that make it alone of the file on disk; empty where it rests on others before it."""
+    fix: tuple[Replacement, ...] = field(default=(), compare=False)
+    """The same as text, where a report asks for it; see `tfrewrite.fixes`."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tfrewrite.config import ConfigError, Settings, find, load, parse_contract, parse_version
+from tfrewrite.reports.formats import Format
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,11 +18,18 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 
-class Format(str, Enum):
-    """How findings are written."""
+class ListFormat(str, Enum):
+    """How the rules are listed."""
 
     TEXT = "text"
     JSON = "json"
+
+
+class ReportFormat(str, Enum):
+    """How several results are written as one."""
+
+    MARKDOWN = "markdown"
+    HTML = "html"
 
 
 class VerifyFormat(str, Enum):
@@ -54,13 +62,14 @@ class Options:
     exclude: Sequence[str] = ()
     config: Path | None = None
     format: Format = Format.TEXT
-    output: Path | None = None
+    outputs: Sequence[str] = ()
     jobs: int | None = None
     no_cache: bool = False
     statistics: bool = False
     quiet: bool = False
     verbose: bool = False
     shard: str = ""
+    since: str = ""
 
     def settings(self) -> Settings:
         """The settings file with what the command line says over it; `ConfigError` if wrong."""
@@ -130,18 +139,37 @@ Config = Annotated[
     typer.Option("--config", metavar="FILE", help="Settings, in place of pyproject.toml's."),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How findings are written.")]
-Output = Annotated[
-    Path | None, typer.Option("--output", metavar="FILE", help="Write the report to this file.")
+ListFormatOption = Annotated[ListFormat, typer.Option("--format", help="How rules are listed.")]
+Outputs = Annotated[
+    list[str],
+    typer.Option(
+        "--output", metavar="[FORMAT=]FILE", help="Write a report to this file; may repeat."
+    ),
+]
+Since = Annotated[
+    str,
+    typer.Option(
+        "--since", metavar="REV", help="Only findings on lines that git saw change since then."
+    ),
 ]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", min=0, metavar="N", help="Processes; 0: one a processor.")
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the cache.")]
-Statistics = Annotated[bool, typer.Option("--statistics", help="Count findings by rule.")]
+Statistics = Annotated[
+    bool, typer.Option("--statistics", help="Count by rule, contract and reason.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print every file's status too.")]
 Shard = Annotated[
     str, typer.Option("--shard", metavar="I/N", help="Handle one part of N of the files.")
+]
+
+Reports = Annotated[
+    list[Path], typer.Argument(metavar="FILES...", help="What `--format json` has written.")
+]
+ReportFormatOption = Annotated[
+    ReportFormat, typer.Option("--format", help="How the result is written.")
 ]
 
 # What `verify` takes, and `apply --verify`.
@@ -196,16 +224,8 @@ SyntheticData = Annotated[
 ]
 LegacyKeras = Annotated[bool, typer.Option("--legacy-keras", help="Use Keras 2 (tf-keras).")]
 NumbersOnly = Annotated[bool, typer.Option("--quick", help="Compare numbers, and no times.")]
-ApplyFormatOption = Annotated[
-    VerifyFormat,
-    typer.Option("--format", help="How findings are written; html, markdown with --verify."),
-]
 VerifyFormatOption = Annotated[
     VerifyFormat, typer.Option("--format", help="How the result is written.")
-]
-Outputs = Annotated[
-    list[str],
-    typer.Option("--output", metavar="[FORMAT=]FILE", help="Write a report to this file."),
 ]
 VerifyQuiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print a line for each script, and errors.")

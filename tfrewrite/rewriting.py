@@ -223,7 +223,7 @@ class Rewriting:
         return replace(self._finding(candidate.rule, rewrite), touched=touched)
 
     def _finding(self, rule: type[Rule], site: Rewrite | Report) -> Finding:
-        span = self._lines.original(site.span)
+        span = self._lines.on_disk(site.span)
         if isinstance(site, Report):
             message = self._as_at_first(site.message)
             return Finding(rule.code, rule.name, span, message, Kind.REPORT)
@@ -237,11 +237,12 @@ class Rewriting:
             self._as_at_first(site.because),
             self._as_at_first(site.changes),
             applicable=site.contract in self._policy.allowed,
+            edits=site.edits if self._text == self._before else (),
         )
 
     def _refused(self, found: _Found) -> Refused | None:
         rule, site = found.rule, found.site
-        span = self._lines.original(site.span)
+        span = self._lines.on_disk(site.span)
         if isinstance(site, Refusal):
             message = self._as_at_first(site.message)
             return Refused(rule.code, rule.name, span, site.reason, message)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfrewrite import engine
-from tfrewrite.model import Outcome, Status
+from tfrewrite.fixes import with_fixes
+from tfrewrite.model import Kind, Outcome, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,16 +44,25 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Means:
-    """What a run may use. Without an executor, processes of this machine are used for many files.
+class Keep:
+    """What of a file's text goes into its outcome.
 
-    `texts` keeps the text before and after in the outcomes of files that change.
+    `texts` is the text before and after, where the file changes; `fixes` has each finding tell
+    what it alone would replace.
     """
+
+    texts: bool = False
+    fixes: bool = False
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a run may use. Many files take processes of this machine, or of an executor."""
 
     jobs: int = 0
     cache: Cache | None = None
     executor: Executor | None = None
-    texts: bool = False
+    keep: Keep = Keep()
     progress: Callable[[int, int], None] | None = None
 
 
@@ -89,25 +99,27 @@ def left_out(found: Found) -> Outcome:
 
 def _enough(outcome: Outcome, plan: Plan, means: Means) -> bool:
     """Whether a remembered outcome will do: it has neither texts nor was anything written."""
-    return outcome.status is Status.UNCHANGED or not (means.texts or plan.base.write)
+    if means.keep.fixes and any(one.kind is Kind.REWRITE for one in outcome.findings):
+        return False
+    return outcome.status is Status.UNCHANGED or not (means.keep.texts or plan.base.write)
 
 
 def _handled(tasks: Sequence[Task], means: Means) -> Iterator[Outcome]:
     jobs = min(means.jobs or _processors(), len(tasks))
     if means.executor is not None:
-        yield from _in_chunks(tasks, means.executor, jobs, texts=means.texts)
+        yield from _in_chunks(tasks, means.executor, jobs, keep=means.keep)
     elif jobs < 2 or len(tasks) <= FEW:
         for task in tasks:
-            yield from _chunk([task], texts=means.texts)
+            yield from _chunk([task], keep=means.keep)
     else:
-        yield from _in_processes(tasks, jobs, texts=means.texts)
+        yield from _in_processes(tasks, jobs, keep=means.keep)
 
 
-def _in_processes(tasks: Sequence[Task], jobs: int, *, texts: bool) -> Iterator[Outcome]:
+def _in_processes(tasks: Sequence[Task], jobs: int, *, keep: Keep) -> Iterator[Outcome]:
     done: set[str] = set()
     with _pool(jobs) as pool:
         try:
-            for outcome in _in_chunks(tasks, pool, jobs, texts=texts):
+            for outcome in _in_chunks(tasks, pool, jobs, keep=keep):
                 done.add(outcome.path)
                 yield outcome
         except BrokenExecutor:
@@ -119,39 +131,42 @@ def _in_processes(tasks: Sequence[Task], jobs: int, *, texts: bool) -> Iterator[
     # A worker died, and took the others with it: what is left goes one by one.
     for task in tasks:
         if task.path not in done:
-            yield _alone(task, texts=texts)
+            yield _alone(task, keep=keep)
 
 
-def _alone(task: Task, *, texts: bool) -> Outcome:
+def _alone(task: Task, *, keep: Keep) -> Outcome:
     with _pool(1) as pool:
         try:
-            return pool.submit(_chunk, [task], texts=texts).result()[0]
+            return pool.submit(_chunk, [task], keep=keep).result()[0]
         except (BrokenExecutor, IndexError):
             return Outcome(task.path, Status.FAILED, error=_DIED)
 
 
 def _in_chunks(
-    tasks: Sequence[Task], executor: Executor, jobs: int, *, texts: bool
+    tasks: Sequence[Task], executor: Executor, jobs: int, *, keep: Keep
 ) -> Iterator[Outcome]:
     size = max(1, min(_LARGEST_CHUNK, len(tasks) // (max(jobs, 1) * _CHUNKS_PER_JOB)))
     futures: list[Future[list[Outcome]]] = [
-        executor.submit(_chunk, tasks[start : start + size], texts=texts)
+        executor.submit(_chunk, tasks[start : start + size], keep=keep)
         for start in range(0, len(tasks), size)
     ]
     for future in as_completed(futures):
         yield from future.result()
 
 
-def _chunk(tasks: Sequence[Task], *, texts: bool) -> list[Outcome]:
+def _chunk(tasks: Sequence[Task], *, keep: Keep) -> list[Outcome]:
     """What a worker does: some files, one after the other. Nothing is kept between them."""
     outcomes: list[Outcome] = []
     for task in tasks:
         if _stopping:
             break
         outcome = engine.handle(task.path, task.policy, named=task.named)
+        if keep.fixes:
+            outcome = with_fixes(outcome)
         changes = outcome.status in {Status.REWRITTEN, Status.WOULD_REWRITE}
-        keep = texts and changes
-        outcomes.append(outcome if keep else replace(outcome, before="", after="", cells=()))
+        if not (keep.texts and changes):
+            outcome = replace(outcome, before="", after="", cells=())
+        outcomes.append(outcome)
     return outcomes
 
 

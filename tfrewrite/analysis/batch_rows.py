@@ -26,6 +26,7 @@ _COUNTING = frozenset({"numpy.random.rand", "numpy.random.randn"})
 _SAME_SHAPE = frozenset(
     f"numpy.{name}" for name in "float32 float64 copy abs clip exp log sqrt tanh round".split()
 )
+_AS_TENSOR = frozenset({"tensorflow.constant", "tensorflow.convert_to_tensor", "tensorflow.cast"})
 _SAME_SHAPE_METHODS = frozenset({"astype", "copy", "clip", "round"})
 _UNUSUAL = re.compile(r"""['"][>!][a-z]\d|newbyteorder|byteswap|longdouble|float128""")
 _MAX_DEPTH = 12
@@ -132,6 +133,9 @@ class BatchRows:
             return self._integer(call.args[0])
         if path in _SAME_SHAPE and first is not None:
             return self._rows(first, depth)
+        if path in _AS_TENSOR and first is not None:
+            other = len(call.args) > 2 or _argument(call, 2, "shape") is not None
+            return None if other else self._rows(first, depth)
         if path is not None:
             return None
         return self._method(call, depth)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.dataset_calls import FILE_SOURCES, SELF_PREFETCHING, functions_given
 from tfrewrite.analysis.dataset_uses import Consumer, Taking
-from tfrewrite.analysis.effects import effect_of
+from tfrewrite.analysis.effects import gives_tensor
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import (
     CallEffect,
@@ -244,13 +244,7 @@ class ChangedSources:
         symbol = self._names.tf(value.func)
         if symbol is None:
             return self._is_loss(value.func)
-        effect = effect_of(symbol)
-        return (
-            effect is not None
-            and effect.returns_tensor
-            and not effect.flags & {"calls", "host"}
-            and not symbol.startswith(("keras.backend.", "nest."))
-        )
+        return gives_tensor(symbol)
 
     def _is_loss(self, func: ast.expr) -> bool:
         """Whether a call is of a loss object: `mse = tf.keras.losses.MeanSquaredError()`."""

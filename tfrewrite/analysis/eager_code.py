@@ -59,9 +59,12 @@ class EagerCode:
         """Why a place that is in no trace of this file may be in one all the same."""
         return self._unsure(node, set())
 
-    def sets_up(self, loop: ast.AST) -> ast.Call | None:
-        """A call in the turns of a loop that changes how ops are run or where."""
-        for node in self._afterwards.within(loop):
+    def sets_up(self, loop: ast.stmt) -> ast.Call | None:
+        """A call in the turns of a loop, or behind it, that changes how ops are run or where.
+
+        Behind it, since some of this must be done before the first op of all.
+        """
+        for node in [*self._afterwards.within(loop), *self._behind(loop)]:
             if isinstance(node, (ast.Yield, ast.YieldFrom)):
                 manager = self._manager_around(node)
                 if manager is not None:
@@ -72,6 +75,16 @@ class EagerCode:
                 if symbol.startswith(_SETTING) or setting or "enable_" in symbol:
                     return node
         return None
+
+    def _behind(self, loop: ast.stmt) -> list[ast.Call]:
+        """The calls that the same function or module makes after a loop, by the lines."""
+        home = self._source.function(loop)
+        end = loop.end_lineno or loop.lineno
+        return [
+            call
+            for call in self._source.all(ast.Call)
+            if call.lineno > end and self._source.function(call) is home
+        ]
 
     def _manager_around(self, node: ast.AST) -> ast.Call | None:
         """A manager of TensorFlow's under which a generator is left, which then goes on to hold."""

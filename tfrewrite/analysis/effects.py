@@ -216,3 +216,14 @@ def _table() -> dict[str, Any]:
             f"effects.json has schema {table['schema']}, but this version reads 1: reinstall it"
         )
     return table
+
+
+def gives_tensor(symbol: str) -> bool:
+    """Whether what a symbol returns is made by ops: a tensor, and never an array."""
+    effect = effect_of(symbol)
+    return (
+        effect is not None
+        and effect.returns_tensor
+        and not effect.flags & {"calls", "host"}
+        and not symbol.startswith(("keras.backend.", "nest."))
+    )

@@ -200,7 +200,7 @@ class HostReads:
             read,
             target.id,
             block,
-            self._place(target.id, block),
+            self._place(read, target.id, block),
             self._is_same_at(read, block),
         )
 
@@ -218,13 +218,17 @@ class HostReads:
                 return later
         return None
 
-    def _place(self, name: str, block: ast.If) -> ast.stmt:
+    def _place(self, read: Read, name: str, block: ast.If) -> ast.stmt:
         """Where a block may begin with one more read: behind those that it begins with."""
+        own = {one.id for one in ast.walk(read.tensor) if isinstance(one, ast.Name)}
         for statement in block.body:
             value = statement.value if isinstance(statement, ast.Assign) else None
             first = isinstance(value, ast.Call) and self._read_by(value) is not None
-            named = {one.id for one in ast.walk(statement) if isinstance(one, ast.Name)}
-            if not first or name in named or len(named) > _NAMES_OF_READ:
+            names = [one for one in ast.walk(statement) if isinstance(one, ast.Name)]
+            stored = {one.id for one in names if isinstance(one.ctx, ast.Store)}
+            if not first or stored & own or name in {one.id for one in names}:
+                return statement
+            if len(names) > _NAMES_OF_READ:
                 return statement
         return block.body[0]
 

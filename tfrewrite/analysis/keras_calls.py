@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.effects import gives_tensor
 from tfrewrite.analysis.keras_models import Sort
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
@@ -128,6 +129,13 @@ class KerasCalls:
             values = [one.value for one in bound if one.how is not How.LOOP and one.value]
             names = [node for v in values for node in ast.walk(v) if isinstance(node, ast.Name)]
         return False
+
+    def is_tensor(self, data: ast.expr) -> bool:
+        """Whether ops of TensorFlow or Keras give the data, which is no array then."""
+        if not isinstance(data, ast.Call):
+            return False
+        symbol = self._facts.names.tf(data.func) or ""
+        return gives_tensor(symbol) or symbol.startswith("keras.ops.")
 
     @staticmethod
     def is_whole_set(data: ast.expr) -> bool:

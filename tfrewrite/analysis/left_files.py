@@ -40,6 +40,7 @@ class Sort(Enum):
     """What piles up, and by whose doing."""
 
     EVENTS = "events"
+    WRITERS = "writers"
     TEMPORARY = "temporary"
     NEW_SAVER = "new saver"
     KEEPS_ALL = "keeps all"
@@ -87,7 +88,9 @@ class LeftFiles:
             loops = self._hoisting.loops(call)
             paths = [*call.args[:1], *(one.value for one in call.keywords if one.arg == "logdir")]
             if paths and not any(self._varies(one, loop) for one in paths for loop in loops):
-                yield Pile(call, Sort.EVENTS, call)
+                name = self._names.tf(call.func) or ""
+                new = name.endswith("create_file_writer")
+                yield Pile(call, Sort.EVENTS if new else Sort.WRITERS, call)
 
     def _temporary(self) -> Iterator[Pile]:
         """Temporary files in no directory of their own."""

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from tfrewrite.reports.formats import PLAIN, View
+from tfrewrite.reports.paths import relative
 
 if TYPE_CHECKING:
     from tfrewrite.model import CellPlace, Finding, Outcome, Refused
@@ -12,12 +16,13 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 
-def render(run: Run) -> str:
+def render(run: Run, view: View = PLAIN) -> str:
     """Lines and columns are those of the file, and count from 1.
 
     What is in a notebook also has `cell` (of all its cells, from 1), `cell_line` and `cell_column`.
     """
-    outcomes = run.outcomes
+    del view
+    outcomes = [replace(one, path=relative(one.path)) for one in run.outcomes]
     document = {
         "schema_version": SCHEMA_VERSION,
         "findings": [_finding(one.path, finding) for one in outcomes for finding in one.findings],
@@ -26,6 +31,7 @@ def render(run: Run) -> str:
         "files": [
             {"path": one.path, "status": one.status.value, "error": one.error} for one in outcomes
         ],
+        "statistics": _statistics(run),
         "summary": {**run.counts(), "elapsed_s": round(run.elapsed_s, 3)},
     }
     # Escaped to ASCII, so that no file name and no stray surrogate can make it invalid.
@@ -54,8 +60,11 @@ def _finding(path: str, finding: Finding) -> dict[str, Any]:
 def _refusal(path: str, refused: Refused) -> dict[str, Any]:
     return {
         "rule": refused.rule,
+        "name": refused.name,
         "path": path,
         "line": refused.span.line,
+        "column": refused.span.column + 1,
+        "end_line": refused.span.end_line,
         **_cell(refused.cell),
         "reason": refused.reason,
         "message": refused.message,
@@ -79,3 +88,20 @@ def _notices(outcome: Outcome) -> list[dict[str, Any]]:
         }
         for notice in outcome.notices
     ]
+
+
+def _statistics(run: Run) -> dict[str, Any]:
+    return {
+        "rules": [
+            {"rule": code, "name": name, "findings": found, "available": more, "refusals": refused}
+            for code, name, found, more, refused in run.by_rule()
+        ],
+        "contracts": [
+            {"contract": contract, "rewrites": found, "available": more}
+            for contract, found, more in run.by_contract()
+        ],
+        "reasons": [
+            {"rule": code, "reason": reason, "refusals": count}
+            for code, reason, count in run.by_reason()
+        ],
+    }

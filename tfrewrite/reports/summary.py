@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfrewrite.model import Finding, Kind, Outcome, Status
+from tfrewrite.model import Contract, Finding, Kind, Outcome, Refused, Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +48,46 @@ class Run:
             (*rule, found[rule], available[rule], refused[rule])
             for rule in sorted({*found, *available, *refused})
         ]
+
+    def by_contract(self) -> list[tuple[str, int, int]]:
+        """For each contract that a rewrite has: how many are to be made or done, and available."""
+        rewrites = [one for one in self.findings if one.contract is not None]
+        found = Counter(one.contract for one in rewrites if not is_available(one))
+        available = Counter(one.contract for one in rewrites if is_available(one))
+        return [
+            (contract.value, found[contract], available[contract])
+            for contract in Contract
+            if contract in found or contract in available
+        ]
+
+    def by_reason(self) -> list[tuple[str, str, int]]:
+        """For each rule and reason: how many refusals."""
+        refused = Counter((one.rule, one.reason) for o in self.outcomes for one in o.refusals)
+        return [(*reason, count) for reason, count in sorted(refused.items())]
+
+
+def ordered(outcome: Outcome) -> list[Finding | Refused]:
+    """What the rules say of a file, from its top to its end."""
+    remarks: list[Finding | Refused] = [*outcome.findings, *outcome.refusals]
+    return sorted(remarks, key=lambda one: (one.span, one.rule))
+
+
+def headline(run: Run) -> str:
+    """What a run comes to, in a line."""
+    counts = run.counts()
+    to_do = counts["applicable"] - counts["applied"]
+    unused = counts["unused_exemptions"]
+    parts = [
+        plural(counts["applied"], "rewrite made", "rewrites made") if counts["applied"] else "",
+        plural(to_do, "rewrite to make", "rewrites to make") if to_do else "",
+        f"{counts['available']:,} available with --allow" if counts["available"] else "",
+        plural(counts["reports"], "report") if counts["reports"] else "",
+        plural(counts["refusals"], "refusal") if counts["refusals"] else "",
+        plural(unused, "exemption without use", "exemptions without use") if unused else "",
+        plural(counts["failed"], "file failed", "files failed") if counts["failed"] else "",
+    ]
+    found = listed(parts) or "nothing to do"
+    return f"{found} in {plural(counts['files'], 'file')}"
 
 
 def is_available(finding: Finding) -> bool:

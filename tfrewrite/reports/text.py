@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfrewrite.model import Finding, Kind, Outcome, Refused, Status
+from tfrewrite.model import Finding, Kind, Outcome, Status
+from tfrewrite.reports.formats import PLAIN, View
 from tfrewrite.reports.places import place
 from tfrewrite.reports.safe import printable
-from tfrewrite.reports.summary import Run, listed, plural
+from tfrewrite.reports.summary import Run, headline, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def render(
-    run: Run, *, quiet: bool = False, verbose: bool = False, statistics: bool = False
-) -> str:
+def render(run: Run, view: View = PLAIN) -> str:
     """The whole report; each line ends in a newline."""
     lines: list[str] = []
     for outcome in run.outcomes:
-        if not quiet:
-            lines.extend(_outcome(outcome, verbose=verbose))
-    if statistics:
-        lines.extend(_statistics(run))
-    if not quiet:
-        lines.append(_summary(run))
+        if not view.quiet:
+            lines.extend(_outcome(outcome, verbose=view.verbose))
+    if view.statistics:
+        lines.extend(statistics(run))
+    if not view.quiet:
+        lines.append(f"{headline(run)} ({run.elapsed_s:.2f} s)")
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
@@ -39,8 +38,7 @@ def _outcome(outcome: Outcome, *, verbose: bool) -> Iterator[str]:
     if verbose:
         reason = f": {outcome.error}" if outcome.error else ""
         yield f"{outcome.path}: {outcome.status.value}{reason}"
-    remarks: list[Finding | Refused] = [*outcome.findings, *outcome.refusals]
-    for remark in sorted(remarks, key=lambda one: (one.span, one.rule)):
+    for remark in ordered(outcome):
         if isinstance(remark, Finding):
             yield from _finding(outcome.path, remark)
         else:
@@ -65,28 +63,22 @@ def _finding(path: str, finding: Finding) -> Iterator[str]:
         yield f"    changes: {finding.changes}"
 
 
-def _statistics(run: Run) -> Iterator[str]:
-    rows = run.by_rule()
-    if rows:
-        width = max(len(name) for _, name, *_ in rows)
+def statistics(run: Run) -> Iterator[str]:
+    """Counts for each rule, contract and reason."""
+    rules = run.by_rule()
+    if rules:
+        width = max(len(name) for _, name, *_ in rules)
         yield f"{'rule':<7} {'':<{width}} {'findings':>8} {'available':>9} {'refused':>7}"
-    for code, name, found, available, refused in rows:
+    for code, name, found, available, refused in rules:
         yield f"{code:<7} {name:<{width}} {found:>8} {available:>9} {refused:>7}"
-
-
-def _summary(run: Run) -> str:
-    counts = run.counts()
-    to_do = counts["applicable"] - counts["applied"]
-    parts = [
-        plural(counts["applied"], "rewrite made", "rewrites made") if counts["applied"] else "",
-        plural(to_do, "rewrite to make", "rewrites to make") if to_do else "",
-        f"{counts['available']:,} available with --allow" if counts["available"] else "",
-        plural(counts["reports"], "report") if counts["reports"] else "",
-        plural(counts["refusals"], "refusal") if counts["refusals"] else "",
-        plural(counts["unused_exemptions"], "exemption without use", "exemptions without use")
-        if counts["unused_exemptions"]
-        else "",
-        plural(counts["failed"], "file failed", "files failed") if counts["failed"] else "",
-    ]
-    found = listed(parts) or "nothing to do"
-    return f"{found} in {plural(counts['files'], 'file')} ({run.elapsed_s:.2f} s)"
+    contracts = run.by_contract()
+    if contracts:
+        yield f"{'contract':<10} {'rewrites':>8} {'available':>9}"
+    for contract, found, available in contracts:
+        yield f"{contract:<10} {found:>8} {available:>9}"
+    reasons = run.by_reason()
+    if reasons:
+        width = max(len(reason) for _, reason, _ in reasons)
+        yield f"{'refused':<7} {'reason':<{width}} {'sites':>5}"
+    for code, reason, count in reasons:
+        yield f"{code:<7} {reason:<{width}} {count:>5}"

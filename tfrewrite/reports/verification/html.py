@@ -1,25 +1,15 @@
-"""Verifications as one page that needs nothing but itself: no network and no scripts.
-
-What comes from scripts is made printable and escaped wherever the template shows it, and the page
-forbids the browser everything but its own style sheet.
-"""
+"""Verifications as one page that needs nothing but itself: no network and no scripts."""
 
 from __future__ import annotations
 
 import math
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
-from importlib.resources import files
 from statistics import median
 
-from jinja2 import Environment as Templates
-from jinja2 import StrictUndefined, Template
 from markupsafe import Markup
 
-from tfrewrite.reports.safe import printable
+from tfrewrite.reports import pages
 from tfrewrite.reports.verification import charts, words
 from tfrewrite.reports.verification.charts import Curve
 from tfrewrite.reports.verification.diff_lines import Line, read
@@ -36,7 +26,6 @@ MOST_DIFF_LINES = 4_000
 MOST_OBSERVABLES = 2_000
 MOST_OUTPUT_LINES = 200
 MOST_SAMPLES = 2_000
-LONGEST_LINE = 2_000
 LONGEST_NAME = 300
 WORST = 6
 """So many observables are drawn."""
@@ -48,39 +37,13 @@ FAINT_RUNS = 8
 
 def render(verifications: Sequence[Verification]) -> str:
     """The page, to be written as UTF-8."""
-    style = _text_of("page.css")
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    return _template().render(
-        style=Markup(style),  # noqa: S704 - ours, and no part of it from a script
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; "
-        "form-action 'none'",
+    return pages.template("verification/page.html.jinja").render(
+        style=pages.style(),
+        policy=pages.policy(),
         verdict=words.overall(verifications).value,
         total=words.total(verifications),
         words=words,
         subjects=[_subject(f"s{n}", one) for n, one in enumerate(verifications, 1)],
-    )
-
-
-def _text_of(name: str) -> str:
-    return files("tfrewrite.reports.verification").joinpath(name).read_text(encoding="utf-8")
-
-
-@cache
-def _template() -> Template:
-    templates = Templates(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-    )
-    return templates.from_string(_text_of("page.html.jinja"))
-
-
-def _shown(value: object) -> object:
-    """Every value on its way into the page, before it is escaped."""
-    return (
-        value if isinstance(value, Markup) else printable(words.clipped(str(value), LONGEST_LINE))
     )
 
 
@@ -179,7 +142,7 @@ def _drawn(svg: str) -> Markup:
 
 
 def _line(text: str) -> str:
-    return words.clipped(text, LONGEST_LINE)
+    return words.clipped(text, pages.LONGEST)
 
 
 def _facts(one: Verification) -> Iterator[Fact]:

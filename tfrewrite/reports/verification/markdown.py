@@ -6,21 +6,15 @@ everything but one line for each script.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 
-from tfrewrite.reports.safe import printable
-from tfrewrite.reports.summary import plural
+from tfrewrite.reports.markup import code, folded, prose, table, that_fit
 from tfrewrite.reports.verification import words
 from tfrewrite.verify.model import Change, Divergence, Speed, Verdict, Verification
 
 LIMIT = 60_000
-LONGEST = 500
-"""Of one text from a script, or one line of a diff, in characters."""
 SHORTEST_DIFF = 400
 OUTPUT_LINES = 30
-# Dots and brackets mean something too: "1." and "1)" begin a list, "www.x.org" is made a link.
-_MEANING = re.compile(r"(?<!\d)\.(?=\S)|(?<=\d)\.(?!\d)|(?<=\d)\)|[^\w .;()/,]|_")
 
 _MARKS = {Verdict.PASS: "✅", Verdict.FAIL: "❌", Verdict.INCONCLUSIVE: "⚠️"}
 
@@ -80,7 +74,7 @@ def _subject(one: Verification, room: int | None) -> Iterator[str]:
         if numerics.divergence:
             yield from _divergence(numerics.divergence)
     if one.subject.changes:
-        yield from _table(
+        yield from table(
             ("Rewrite", "Line", "Contract", "Outcome", "What it does"),
             (
                 (
@@ -101,10 +95,10 @@ def _subject(one: Verification, room: int | None) -> Iterator[str]:
     yield ""
     if one.output:
         lines = one.output.rstrip("\n").split("\n")[-OUTPUT_LINES:]
-        yield from _folded("The end of what it wrote", "", lines)
+        yield from folded("The end of what it wrote", "", lines)
     if room is not None:
         lines = one.subject.diff.removesuffix("\n").split("\n")
-        yield from _folded("Diff", "diff", _that_fit(lines, room))
+        yield from folded("Diff", "diff", that_fit(lines, room))
 
 
 def _what(change: Change) -> tuple[str, str, str]:
@@ -114,7 +108,7 @@ def _what(change: Change) -> tuple[str, str, str]:
 def _divergence(divergence: Divergence) -> Iterator[str]:
     where = f"{code(divergence.observable)} at step {divergence.step}"
     yield f"**Diverged:** {where}, {prose(words.times(divergence.ratio))} the distance allowed.\n"
-    yield from _table(
+    yield from table(
         ("Original", "Rewritten"), [(code(divergence.original), code(divergence.rewritten))]
     )
 
@@ -134,14 +128,14 @@ def _speed(speed: Speed) -> Iterator[str]:
     ]
     if rows:
         titles = ("Time", "Original", "Rewritten", "Ratio (above 1 is faster)", "95% interval")
-        yield from _table(titles, rows)
+        yield from table(titles, rows)
 
 
 def _growth(one: Verification) -> Iterator[str]:
     found = [(v, grown) for v in words.VERSIONS if (grown := words.grown(one, v))]
     if found:
         titles = ("Growth", "Step time, in 1,000 steps", "Graph nodes", "Retraces", "Peak memory")
-        yield from _table(
+        yield from table(
             titles,
             (
                 (
@@ -156,7 +150,7 @@ def _growth(one: Verification) -> Iterator[str]:
         )
     exchanged = [(v.value, said) for v, grown in found if (said := words.traffic(grown.traffic))]
     if exchanged:
-        yield from _table(("Sessions", "In a step"), exchanged)
+        yield from table(("Sessions", "In a step"), exchanged)
 
 
 def _notes(one: Verification) -> Iterator[str]:
@@ -167,54 +161,3 @@ def _notes(one: Verification) -> Iterator[str]:
         )
     for part in (one.numerics, one.speed, one.environment):
         yield from part.notes if part else ()
-
-
-def _table(
-    titles: Sequence[str], rows: Sequence[Sequence[str]] | Iterator[Sequence[str]]
-) -> Iterator[str]:
-    yield f"| {' | '.join(titles)} |"
-    yield f"|{' --- |' * len(titles)}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-    yield ""
-
-
-def _folded(title: str, language: str, lines: Sequence[str]) -> Iterator[str]:
-    """A block that opens on a click. Its fence is longer than any that its content holds."""
-    content = [printable(words.clipped(line, LONGEST)) for line in lines]
-    runs = (len(run) for line in content for run in re.findall("`+", line))
-    fence = "`" * max(3, 1 + max(runs, default=0))
-    yield f"<details><summary>{title}</summary>\n"
-    yield f"{fence}{language}"
-    yield from content
-    yield f"{fence}\n"
-    yield "</details>\n"
-
-
-def _that_fit(lines: Sequence[str], room: int) -> list[str]:
-    """The first lines that take no more than `room`, which also holds what stands around them."""
-    # A fence is longer than the longest run of backticks, so that twice the length is safe.
-    left = room - 200
-    for index, line in enumerate(lines):
-        left -= 1 + min(len(line), LONGEST + 50) + 2 * line.count("`")
-        if left < 0:
-            more = f"... {plural(len(lines) - index, 'more line')}, in the other reports"
-            return [*lines[:index], more]
-    return list(lines)
-
-
-def prose(text: str) -> str:
-    """A text that means itself in Markdown and in HTML, and that calls nobody."""
-    return _escaped(text).replace("&#64;", "&#64;&#8203;").replace("&#35;", "&#35;&#8203;")
-
-
-def code(text: str) -> str:
-    """The same in fixed width; unlike backticks, this form can hold anything."""
-    return f"<code>{_escaped(text) or ' '}</code>"
-
-
-def _escaped(text: str) -> str:
-    """A character that could mean anything in Markdown is given by its number."""
-    return _MEANING.sub(
-        lambda found: f"&#{ord(found[0])};", printable(words.clipped(text, LONGEST)).strip()
-    )

@@ -1,0 +1,66 @@
+"""What each single rewrite would replace in the file on disk, for those who make it themselves.
+
+An editor or a code host that shows a finding can offer it by itself. So its replacements are those
+of the rewrite alone, and not a part of what all rewrites together make of the file. A rewrite that
+was found in what others had made of the file has none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from tfrewrite import syntax
+from tfrewrite.edits import EditError, apply_edits
+from tfrewrite.model import Replacement, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfrewrite.model import Finding, Outcome
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+def with_fixes(outcome: Outcome) -> Outcome:
+    """The outcome with the replacements of each rewrite that can be made alone."""
+    # The text of a notebook is JSON, and not the code whose places edits name.
+    if outcome.path.endswith(".ipynb"):
+        return outcome
+    if not any(one.edits and not one.applied for one in outcome.findings):
+        return outcome
+    return replace(
+        outcome,
+        findings=tuple(
+            replace(one, fix=_fix(outcome.before, one)) if not one.applied else one
+            for one in outcome.findings
+        ),
+    )
+
+
+def _fix(text: str, finding: Finding) -> tuple[Replacement, ...]:
+    try:
+        after = apply_edits(text, finding.edits)
+        syntax.check_result(after)
+    except (EditError, syntax.NotPython, RecursionError):
+        return ()
+    return tuple(replacements(text, after))
+
+
+def replacements(before: str, after: str) -> Iterator[Replacement]:
+    """What turns one text into the other, line by line, from the top."""
+    old, new = _LINE.findall(before), _LINE.findall(after)
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for tag, start, end, new_start, new_end in matcher.get_opcodes():
+        if tag != "equal":
+            span = Span(*_place(old, start), *_place(old, end))
+            yield Replacement(span, "".join(new[new_start:new_end]))
+
+
+def _place(lines: list[str], index: int) -> tuple[int, int]:
+    """Where the line with this index begins; past the last one, where the text ends."""
+    if index == len(lines) and lines and not lines[-1].endswith("\n"):
+        return index, len(lines[-1])
+    return index + 1, 0
