@@ -152,3 +152,10 @@ def test_what_fails_or_is_left_alone_says_so(cli: Cli) -> None:
     done = cli("check", "r.ipynb")
     assert done.exit_code == 0
     assert "r.ipynb: skipped: its kernel runs r, not Python" in done.stderr
+
+
+@pytest.mark.parametrize("format_", ["github", "gitlab", "sarif", "junit", "markdown"])
+def test_other_formats_name_the_cell_beside_the_line_of_the_file(cli: Cli, format_: str) -> None:
+    report = cli("check", "n.ipynb", "--format", format_).stdout
+    for cell_number, line in ((2, 3), (3, 1), (3, 2), (4, 2)):
+        assert f"in cell {cell_number}, line {line}" in report

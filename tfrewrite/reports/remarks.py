@@ -16,7 +16,7 @@ from tfrewrite.reports.summary import is_available, ordered
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.model import Notice, Outcome, Refused
+    from tfrewrite.model import CellPlace, Notice, Outcome, Refused
     from tfrewrite.reports.summary import Run
 
 WHOLE_FILE = Span(1, 0, 1, 0)
@@ -93,7 +93,7 @@ def _remarks(outcome: Outcome, path: str) -> Iterator[Remark]:
 
 def _finding(path: str, one: Finding) -> Remark:
     contract = one.contract.value if one.contract else ""
-    more = [f"because {one.because}"] if one.because else []
+    more = [*_cell(one.cell), *([f"because {one.because}"] if one.because else [])]
     if is_available(one):
         category = Category.AVAILABLE
         more.append(f"available with --allow {contract}")
@@ -110,12 +110,25 @@ def _finding(path: str, one: Finding) -> Remark:
 
 def _refusal(path: str, one: Refused) -> Remark:
     return Remark(
-        Category.REFUSAL, path, one.span, one.message, one.rule, one.name, label=one.reason
+        Category.REFUSAL,
+        path,
+        one.span,
+        one.message,
+        one.rule,
+        one.name,
+        label=one.reason,
+        more=_cell(one.cell),
     )
 
 
 def _notice(path: str, notice: Notice) -> Remark:
-    return Remark(Category.EXEMPTION, path, notice.span, notice.message)
+    more = _cell(notice.cell)
+    return Remark(Category.EXEMPTION, path, notice.span, notice.message, more=more)
+
+
+def _cell(place: CellPlace | None) -> tuple[str, ...]:
+    """Where in a notebook it is, for those who see its cells and not its file."""
+    return () if place is None else (f"in cell {place.number}, line {place.line}",)
 
 
 def _place(error: str) -> Span:
