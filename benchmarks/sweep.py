@@ -62,6 +62,7 @@ def everything(begin: tuple[str, ...] = ("TFR",)) -> list[str]:
 
 def check(tree: Path, jobs: int, *options: str) -> Report:
     command = [sys.executable, "-m", "tfrewrite", "check", ".", "--no-cache", "--format", "json"]
+    command += ["--exclude", "*.ipynb"]
     done = subprocess.run(
         [*command, "--jobs", str(jobs), *options],
         cwd=tree,

@@ -53,6 +53,15 @@ def test_an_attribute_that_is_compared() -> None:
     assert with_graph("assert vars()[name] == 3\n").dynamics.obstacle
 
 
+def test_a_name_that_is_looked_for_in_the_modules() -> None:
+    assert not with_graph("import sys\nc = 'colab' in sys.modules\n").dynamics.obstacle
+    assert not with_graph("import sys\nif 'colab' not in sys.modules: pass\n").dynamics.obstacle
+    assert with_graph("import sys\nc = name in sys.modules\n").dynamics.obstacle
+    assert with_graph("import sys\nc = 'a' in sys.modules in b\n").dynamics.obstacle
+    assert with_graph("import sys\nc = sys.modules in [b]\n").dynamics.obstacle
+    assert with_graph("import sys\nc = 'a' == sys.modules\n").dynamics.obstacle
+
+
 def test_the_words_say_what_it_does() -> None:
     assert "may change what anything means" in with_graph("exec(code)\n").dynamics.obstacle
     assert "at moments" in with_graph("import threading\n").dynamics.obstacle

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from notebook_maker import notebook, written
 from tfrewrite import cache as cache_module
 from tfrewrite import codec
 from tfrewrite.cache import Cache, Entry, default_directory
@@ -84,6 +85,19 @@ def test_the_same_content_is_known_wherever_it_lies(cache: Cache, script: Path) 
     known = recall(cache, copy)
     assert known is not None
     assert known.path == str(copy)
+
+
+def test_a_script_and_a_notebook_of_the_same_bytes_are_two(cache: Cache, tmp_path: Path) -> None:
+    data = written(notebook("old(1)", "old(*x)", "y = 1  # tfrewrite: ignore"))
+    for name, count in (("n.py", 0), ("n.ipynb", 1)):
+        path = tmp_path / name
+        path.write_bytes(data)
+        (outcome,) = remember(cache, [path])
+        known = recall(cache, path)
+        if outcome.status is not Status.FAILED:
+            assert known is not None
+            assert known == replace(outcome, before="", after="", cells=())
+            assert len(known.refusals) == len(known.findings) == len(known.notices) == count
 
 
 @pytest.mark.parametrize(

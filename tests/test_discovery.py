@@ -34,6 +34,13 @@ def test_only_python_files_in_the_order_of_their_names(tree: Path) -> None:
     assert found(str(tree / "m")) == [str(tree / "m/a.py"), str(tree / "m/n/b.py")]
 
 
+def test_notebooks_are_found_and_their_checkpoints_are_not(tree: Path) -> None:
+    make(tree, "b.ipynb", "a.py", ".ipynb_checkpoints/b-checkpoint.ipynb", "m/c.ipynb", "d.ipynb.x")
+    assert found(".") == ["a.py", "b.ipynb", "m/c.ipynb"]
+    assert found(".", include=("*.py",)) == ["a.py"]
+    assert found(".", exclude=("*.ipynb",)) == ["a.py"]
+
+
 def test_each_file_is_found_once(tree: Path) -> None:
     make(tree, "m/a.py")
     assert found("m", "m/a.py", "./m/a.py", ".") == ["m/a.py"]

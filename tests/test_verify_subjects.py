@@ -101,11 +101,9 @@ def test_a_script_behind_a_link_runs_where_it_is(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_run_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "notes.ipynb").write_text("{}")
     (tmp_path / "broken.py").symlink_to(tmp_path / "gone.py")
     os.mkfifo(tmp_path / "pipe.py")
     for name, said in (
-        ("notes.ipynb", "notebooks cannot be verified yet; .*nbconvert"),
         ("broken.py", "a link that leads nowhere"),
         ("none.py", "no such file or directory; check the spelling"),
         ("pipe.py", "neither a file nor a directory"),

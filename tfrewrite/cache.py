@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfrewrite import codec
+from tfrewrite.discovery import is_notebook
 from tfrewrite.model import Outcome, Status
 from tfrewrite.registry import PACKAGE
 from tfrewrite.version import __version__
@@ -79,7 +80,8 @@ class Cache:
             rows = database.execute("SELECT path, stamp, digest FROM stamps")
             stamps = {path: (stamp, digest) for path, stamp, digest in rows}
             for path, policy, named in files:
-                entry = _entry(path, stamps, fingerprint(policy, named=named))
+                asked = fingerprint(policy, named=named, notebook=is_notebook(path))
+                entry = _entry(path, stamps, asked)
                 if entry is not None:
                     entries[path] = entry
             for path, entry in entries.items():
@@ -134,9 +136,9 @@ class Cache:
         return database
 
 
-def fingerprint(policy: Policy, *, named: bool) -> bytes:
+def fingerprint(policy: Policy, *, named: bool, notebook: bool = False) -> bytes:
     """What the outcome of a file depends on, beside its bytes."""
-    return hashlib.sha256(f"{_policy_text(policy)}\n{named}".encode()).digest()
+    return hashlib.sha256(f"{_policy_text(policy)}\n{named} {notebook}".encode()).digest()
 
 
 @cache

@@ -5,7 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tfrewrite.model import Contract, Finding, Kind, Notice, Outcome, Refused, Span, Status
+from tfrewrite.model import (
+    CellPlace,
+    Contract,
+    Finding,
+    Kind,
+    Notice,
+    Outcome,
+    Refused,
+    Span,
+    Status,
+)
 
 _NEW_CODE = {"edits", "fix"}
 
@@ -15,10 +25,10 @@ def encode(outcome: Outcome) -> str:
     body = {
         "findings": [_finding(one) for one in outcome.findings],
         "refusals": [
-            [one.rule, one.name, _span(one.span), one.reason, one.message]
+            [one.rule, one.name, _span(one.span), one.reason, one.message, _cell(one.cell)]
             for one in outcome.refusals
         ],
-        "notices": [[_span(one.span), one.message] for one in outcome.notices],
+        "notices": [[_span(one.span), one.message, _cell(one.cell)] for one in outcome.notices],
     }
     if outcome.status is Status.UNCHANGED and not any(body.values()):
         return ""
@@ -35,15 +45,25 @@ def decode(text: str, path: str) -> Outcome:
         Status(body["status"]),
         tuple(_to_finding(one) for one in body["findings"]),
         tuple(
-            Refused(rule, name, Span(*span), reason, message)
-            for rule, name, span, reason, message in body["refusals"]
+            Refused(rule, name, Span(*span), reason, message, _to_cell(cell))
+            for rule, name, span, reason, message, cell in body["refusals"]
         ),
-        tuple(Notice(Span(*span), message) for span, message in body["notices"]),
+        tuple(
+            Notice(Span(*span), message, _to_cell(cell)) for span, message, cell in body["notices"]
+        ),
     )
 
 
 def _span(span: Span) -> list[int]:
     return [span.line, span.column, span.end_line, span.end_column]
+
+
+def _cell(cell: CellPlace | None) -> list[int] | None:
+    return None if cell is None else [cell.number, cell.line, cell.column]
+
+
+def _to_cell(cell: list[int] | None) -> CellPlace | None:
+    return None if cell is None else CellPlace(*cell)
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -53,6 +73,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "span": _span(finding.span),
         "kind": finding.kind.value,
         "contract": finding.contract.value if finding.contract else None,
+        "cell": _cell(finding.cell),
     }
 
 
@@ -65,5 +86,6 @@ def _to_finding(body: dict[str, Any]) -> Finding:
             "kind": Kind(body["kind"]),
             "contract": Contract(contract) if contract else None,
             "touched": tuple(body["touched"]),
+            "cell": _to_cell(body["cell"]),
         }
     )

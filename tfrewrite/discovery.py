@@ -1,10 +1,10 @@
-"""Finds the Python files that a command is about.
+"""Finds the Python files and the notebooks that a command is about.
 
-A directory gives its `.py` files, in the order of their names, but for what `.gitignore` files
-name, hidden directories, environments, build output, and vendored code. Symbolic links are
-followed to files and directories within the tree only. A file that is named outright is taken
-whatever it is called and wherever it lies; only the user's own `exclude` keeps it out, so that
-hooks which name every file can rely on the settings.
+A directory gives its `.py` and `.ipynb` files, in the order of their names, but for what
+`.gitignore` files name, hidden directories, environments, build output, and vendored code.
+Symbolic links are followed to files and directories within the tree only. A file that is named
+outright is taken whatever it is called and wherever it lies; only the user's own `exclude` keeps
+it out, so that hooks which name every file can rely on the settings.
 """
 
 from __future__ import annotations
@@ -44,6 +44,13 @@ SKIPPED_DIRECTORIES = frozenset(
 )
 
 
+NOTEBOOK = ".ipynb"
+
+
+def is_notebook(path: str) -> bool:
+    return path.endswith(NOTEBOOK)
+
+
 @dataclass(frozen=True)
 class Found:
     """One file to handle, as the user would call it.
@@ -71,7 +78,7 @@ class Filter:
 
     def includes(self, path: str) -> bool:
         if not self.include:
-            return path.endswith(".py")
+            return path.endswith((".py", NOTEBOOK))
         return _matches(self.include, self.root, path, directory=False)
 
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfrewrite import syntax, textfile
+from tfrewrite.discovery import is_notebook
 from tfrewrite.exemptions import MARK
+from tfrewrite.frame import Frame
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract, Outcome, Status
 from tfrewrite.policy import Chooser, Policy, asked
 from tfrewrite.rewriting import Rewriting, RewritingError, described
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 LARGEST = 800_000
 """Bytes above which a file is data, not a script; its tree would take several hundred MB."""
+
+LARGEST_NOTEBOOK = 64_000_000
+"""Bytes of a notebook, most of which are its outputs; its code is held to `LARGEST`."""
 
 _HEAD = 2_000
 _GENERATED = b"@" + b"generated"
@@ -65,10 +70,11 @@ def handle_bytes(
     """As `handle`, of a file that was read already."""
     if not named and _GENERATED in data[:_HEAD]:
         return Outcome(path, Status.SKIPPED, error="marked as generated; name it to have it read")
-    if len(data) > LARGEST:
-        return Outcome(
-            path, Status.SKIPPED, error=f"{len(data):,} bytes are more than a script has"
-        )
+    notebook = is_notebook(path) or _is_piped_notebook(path, data)
+    if len(data) > (LARGEST_NOTEBOOK if notebook else LARGEST):
+        return _too_large(path, len(data))
+    if notebook:
+        return _notebook(data, path, policy, choose)
     try:
         file = textfile.decode(data)
         if not asked(data, policy.rules) and MARK.encode() not in data:
@@ -78,17 +84,66 @@ def handle_bytes(
             _rewritten(file.text, path, policy, choose),
             encoding="utf-8-sig" if file.bom else file.encoding,
         )
-        if policy.write and outcome.status is Status.WOULD_REWRITE:
-            textfile.write(path, file, outcome.after)
-            outcome = _written(outcome)
+        return _kept(outcome, file, policy)
     except (textfile.TextFileError, syntax.NotPython) as error:
         return Outcome(path, Status.FAILED, error=str(error))
-    return outcome
 
 
-def _rewritten(text: str, path: str, policy: Policy, choose: Chooser | None) -> Outcome:
+def _notebook(data: bytes, path: str, policy: Policy, choose: Chooser | None) -> Outcome:
+    """As `handle_bytes`, of the cells of a notebook."""
+    # Most runs see no notebook.
+    from tfrewrite.notebooks.notebook import LeftAlone, NotANotebook, Notebook  # noqa: PLC0415
+    from tfrewrite.notebooks.outcomes import by_cell, of_notebook  # noqa: PLC0415
+
     try:
-        return Rewriting(text, path, policy, choose).outcome()
+        file = textfile.decode_json(data)
+        notebook = Notebook.read(file.text)
+        text = notebook.text
+        if len(text) > LARGEST:
+            return _too_large(path, len(text))
+        if not asked(text.encode(errors="replace"), policy.rules) and MARK not in text:
+            return Outcome(path, Status.UNCHANGED)
+        choose = choose and by_cell(notebook, choose)
+        outcome = _rewritten(text, path, policy, choose, notebook)
+        if outcome.status is Status.FAILED:
+            return replace(outcome, before=file.text, after=file.text)
+        outcome = replace(
+            of_notebook(notebook, outcome), encoding="utf-8-sig" if file.bom else file.encoding
+        )
+        return _kept(outcome, file, policy)
+    except LeftAlone as reason:
+        return Outcome(path, Status.SKIPPED, error=str(reason))
+    except (textfile.TextFileError, syntax.NotPython, NotANotebook) as error:
+        return Outcome(path, Status.FAILED, error=str(error))
+
+
+def _is_piped_notebook(path: str, data: bytes) -> bool:
+    """Whether what comes without a name is a notebook; no script is a dictionary of such a key."""
+    return path == "<stdin>" and data.lstrip()[:1] == b"{" and b'"nbformat"' in data
+
+
+def _too_large(path: str, size: int) -> Outcome:
+    return Outcome(path, Status.SKIPPED, error=f"{size:,} bytes are more than a script has")
+
+
+def _kept(outcome: Outcome, file: textfile.TextFile, policy: Policy) -> Outcome:
+    """Writes what was rewritten, where the policy says so."""
+    if not policy.write or outcome.status is not Status.WOULD_REWRITE:
+        return outcome
+    textfile.write(outcome.path, file, outcome.after)
+    findings = tuple(replace(one, applied=bool(one.touched)) for one in outcome.findings)
+    return replace(outcome, status=Status.REWRITTEN, findings=findings)
+
+
+def _rewritten(
+    text: str,
+    path: str,
+    policy: Policy,
+    choose: Chooser | None,
+    frame: Frame | None = None,
+) -> Outcome:
+    try:
+        return Rewriting(text, path, policy, choose, frame).outcome()
     except (syntax.NotPython, RewritingError) as error:
         reason = str(error)
     except RecursionError:
@@ -96,8 +151,3 @@ def _rewritten(text: str, path: str, policy: Policy, choose: Chooser | None) -> 
     except Exception as error:  # noqa: BLE001  a bug in one place must not stop all other files
         reason = f"{described(error)}; this is a bug in tfrewrite, please report it with the file"
     return Outcome(path, Status.FAILED, error=reason, before=text, after=text)
-
-
-def _written(outcome: Outcome) -> Outcome:
-    findings = tuple(replace(one, applied=bool(one.touched)) for one in outcome.findings)
-    return replace(outcome, status=Status.REWRITTEN, findings=findings)

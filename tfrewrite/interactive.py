@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.model import Outcome, Status
 from tfrewrite.reports import diff
+from tfrewrite.reports.places import place
 from tfrewrite.reports.safe import printable
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class Questions:
             return self._always
         self._show(finding, before, after)
         while True:
-            sys.stderr.write(f"Make this rewrite at {self.path}:{finding.span.line}? [y/n/a/q/?] ")
+            where = place(self.path, finding, column=False)
+            sys.stderr.write(f"Make this rewrite at {where}? [y/n/a/q/?] ")
             sys.stderr.flush()
             # The end of input is no consent.
             answer = (sys.stdin.readline() or "q").strip().lower()

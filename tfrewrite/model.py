@@ -44,6 +44,15 @@ class Span:
 
 
 @dataclass(frozen=True)
+class CellPlace:
+    """A place in a notebook: a cell, all cells counted from 1; lines from 1, columns from 0."""
+
+    number: int
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
 class Rewrite:
     """A site that a rule can rewrite, with the promise that holds for this very site.
 
@@ -119,6 +128,8 @@ class Finding:
     """Those that make it alone of the file on disk; empty where it rests on others before it."""
     fix: tuple[Replacement, ...] = field(default=(), compare=False)
     """The same as text, where a report asks for it; see `tfrewrite.fixes`."""
+    cell: CellPlace | None = None
+    """Where in a notebook it is, beside its place in the file."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +141,7 @@ class Refused:
     span: Span
     reason: str
     message: str
+    cell: CellPlace | None = None
 
 
 @dataclass(frozen=True)
@@ -138,6 +150,7 @@ class Notice:
 
     span: Span
     message: str
+    cell: CellPlace | None = None
 
 
 class Status(str, Enum):
@@ -148,6 +161,16 @@ class Status(str, Enum):
     WOULD_REWRITE = "would-rewrite"
     SKIPPED = "skipped"
     FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class CellChange:
+    """What becomes of the source of one cell; `findings` have their places in that cell."""
+
+    number: int
+    before: str = field(repr=False)
+    after: str = field(repr=False)
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -164,3 +187,5 @@ class Outcome:
     after: str = field(default="", repr=False)
     encoding: str = "utf-8"
     """That of the file; `utf-8-sig` where it begins with a byte order mark."""
+    cells: tuple[CellChange, ...] = field(default=(), repr=False)
+    """The cells of a notebook that change; `before` and `after` are its JSON."""

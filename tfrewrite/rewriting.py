@@ -11,6 +11,7 @@ from tfrewrite import syntax
 from tfrewrite.compose import Candidate, together
 from tfrewrite.edits import Decorate, Edit, EditError, InsertBefore, apply_edits
 from tfrewrite.exemptions import Exemption, exemptions_in
+from tfrewrite.frame import Frame
 from tfrewrite.line_map import LineMap
 from tfrewrite.model import (
     Finding,
@@ -61,11 +62,19 @@ class Rewriting:
     is reported has the positions of the text as it was at first.
     """
 
-    def __init__(self, text: str, path: str, policy: Policy, choose: Chooser | None) -> None:
+    def __init__(
+        self,
+        text: str,
+        path: str,
+        policy: Policy,
+        choose: Chooser | None,
+        frame: Frame | None = None,
+    ) -> None:
         self._before = self._text = text
         self._path = path
         self._policy = policy
         self._choose = choose
+        self._frame = frame or Frame()
         self._lines = LineMap(text)
         self._made: list[Finding] = []
         self._declined: set[Key] = set()
@@ -149,7 +158,7 @@ class Rewriting:
                 answers = [self._agreed(one) for one in chosen]
                 if not all(answers):
                     continue
-                new = apply_edits(self._text, _edits(chosen))
+                new = self._edited(chosen)
             except EditError as error:
                 self._give_up(chosen, error)
                 continue
@@ -164,6 +173,7 @@ class Rewriting:
             and one.site.contract in self._policy.allowed
             and self._key(one.rule, one.site) not in self._declined
             and self._key(one.rule, one.site) not in self._impossible
+            and not self._frame.obstacle
         ]
 
     def _agreed(self, candidate: Candidate) -> bool:
@@ -171,7 +181,7 @@ class Rewriting:
         key = self._key(candidate.rule, candidate.rewrite)
         if self._choose is None or key in self._accepted:
             return True
-        after = apply_edits(self._text, candidate.rewrite.edits)
+        after = self._edited([candidate])
         if self._choose(self._made_finding(candidate), self._text, after):
             self._accepted.add(key)
             return True
@@ -184,9 +194,14 @@ class Rewriting:
         for candidate in guilty or [one for one in chosen if not self._can_be_made(one)] or chosen:
             self._impossible[self._key(candidate.rule, candidate.rewrite)] = str(error)
 
+    def _edited(self, chosen: list[Candidate]) -> str:
+        new = apply_edits(self._text, _edits(chosen))
+        self._frame.require_fit(self._text, [one.rewrite.edits for one in chosen], new)
+        return new
+
     def _can_be_made(self, candidate: Candidate) -> bool:
         try:
-            apply_edits(self._text, candidate.rewrite.edits)
+            self._edited([candidate])
         except EditError:
             return False
         return True
@@ -210,17 +225,16 @@ class Rewriting:
     def _finding(self, rule: type[Rule], site: Rewrite | Report) -> Finding:
         span = self._lines.on_disk(site.span)
         if isinstance(site, Report):
-            message = self._as_at_first(site.message)
-            return Finding(rule.code, rule.name, span, message, Kind.REPORT)
+            return Finding(rule.code, rule.name, span, self._said(site.message), Kind.REPORT)
         return Finding(
             rule.code,
             rule.name,
             span,
-            self._as_at_first(site.message),
+            self._said(site.message),
             Kind.REWRITE,
             site.contract,
-            self._as_at_first(site.because),
-            self._as_at_first(site.changes),
+            self._said(site.because),
+            self._said(site.changes),
             applicable=site.contract in self._policy.allowed,
             edits=site.edits if self._text == self._before else (),
         )
@@ -229,13 +243,17 @@ class Rewriting:
         rule, site = found.rule, found.site
         span = self._lines.on_disk(site.span)
         if isinstance(site, Refusal):
-            message = self._as_at_first(site.message)
-            return Refused(rule.code, rule.name, span, site.reason, message)
+            return Refused(rule.code, rule.name, span, site.reason, self._said(site.message))
         problem = self._impossible.get(self._key(rule, site))
-        if problem is None:
+        if isinstance(site, Rewrite) and not problem:
+            problem = self._frame.obstacle
+        if not problem:
             return None
-        message = f"{self._as_at_first(site.message)}: {problem}"
+        message = f"{self._said(site.message)}: {problem}"
         return Refused(rule.code, rule.name, span, "cannot-edit", message)
+
+    def _said(self, words: str) -> str:
+        return self._frame.said(self._as_at_first(words), self._before)
 
     def _as_at_first(self, message: str) -> str:
         """A message whose lines are those of the file, and not of the text as it is by now."""

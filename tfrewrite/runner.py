@@ -165,7 +165,7 @@ def _chunk(tasks: Sequence[Task], *, keep: Keep) -> list[Outcome]:
             outcome = with_fixes(outcome)
         changes = outcome.status in {Status.REWRITTEN, Status.WOULD_REWRITE}
         if not (keep.texts and changes):
-            outcome = replace(outcome, before="", after="")
+            outcome = replace(outcome, before="", after="", cells=())
         outcomes.append(outcome)
     return outcomes
 

@@ -85,6 +85,16 @@ def decode(data: bytes) -> TextFile:
         raise TextFileError(f"its declared encoding is wrong: {error}") from error
 
 
+def decode_json(data: bytes) -> TextFile:
+    """The text of a JSON file, which is UTF-8 whatever it says, or `TextFileError`."""
+    bom = _BOM if data.startswith(_BOM) else b""
+    try:
+        return TextFile(data[len(bom) :].decode(), data, "utf-8", bom)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, len(bom) + error.start) + 1
+        raise TextFileError(f"line {line}: is not UTF-8, which JSON has to be") from error
+
+
 def write(path: str, file: TextFile, text: str) -> None:
     """Puts `text` in the place of what was read, wholly or not at all.
 

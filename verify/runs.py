@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tfrewrite.discovery import is_notebook
 from tfrewrite.verify.instrument import Instrumented, instrument
+from tfrewrite.verify.notebooks import python_of
 from tfrewrite.verify.process import Ending, RunRequest, RunResult, run_script, temporary_room
 
 PROBE = Path(__file__).resolve().parent / "probe"
@@ -56,10 +58,13 @@ class Program:
     def of(
         cls, tree: Path, script: str, replacements: tuple[tuple[str, bytes], ...] = ()
     ) -> Program:
-        """With marks at the loops of all files of the tree."""
+        """With marks at the loops of all files of the tree; a notebook is run as a script."""
         sources = dict(_sources(tree))
         with contextlib.suppress(OSError):  # whatever its name is
             sources[script] = (tree / script).read_bytes()
+        if is_notebook(script) and script in sources:
+            replacements = tuple({script: sources[script], **dict(replacements)}.items())
+        replacements = python_of(replacements)
         sources.update(replacements)
         return cls(tree, script, replacements, instrument(sources))
 

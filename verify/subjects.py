@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from tfrewrite import engine, textfile
-from tfrewrite.discovery import Filter
+from tfrewrite.discovery import Filter, is_notebook
 from tfrewrite.model import Contract, Outcome, Status
 from tfrewrite.policy import Policy
 from tfrewrite.verify import judging
 from tfrewrite.verify.experiment import Pair
 from tfrewrite.verify.model import Change, Subject
+from tfrewrite.verify.notebooks import NoScript, as_python, notes_on
 from tfrewrite.verify.process import is_left_out
 from tfrewrite.verify.runs import Program
 from tfrewrite.verify.trees import Modules, Scripts, python_files
@@ -63,17 +64,14 @@ def require_runnable(path: Path) -> None:
     if not path.exists():
         broken = "a link that leads nowhere" if path.is_symlink() else "no such file or directory"
         raise SubjectError(f"{path}: {broken}; check the spelling")
-    if path.suffix == ".ipynb":
-        raise SubjectError(
-            f"{path}: notebooks cannot be verified yet; make a script of it: "
-            "jupyter nbconvert --to script"
-        )
     if not path.is_dir() and not path.is_file():
         raise SubjectError(f"{path}: neither a file nor a directory")
 
 
 def given(original: Path, rewritten: Path, contract: Contract | None) -> Found:
     """Two files: the second is held against the first, in the surroundings of the first."""
+    if is_notebook(original.name) != is_notebook(rewritten.name):
+        raise SubjectError(f"{original} and {rewritten}: give two scripts or two notebooks")
     script, new = script_data(original), script_data(rewritten)
     if script == new:
         raise SubjectError(f"{original} and {rewritten} are the same: there is nothing to verify")
@@ -87,7 +85,7 @@ def given(original: Path, rewritten: Path, contract: Contract | None) -> Found:
         Program.of(tree, real.name, ((real.name, new),)),
         judging.Promise(promise),
     )
-    return Found((pair,))
+    return Found((pair,), notes=tuple(_notes(original)))
 
 
 def given_trees(
@@ -134,11 +132,13 @@ def rewritten_file(path: Path, rules: Rules, contract: Contract | None) -> Found
     outcome = engine.handle(str(path), rules.policy(str(path)))
     if outcome.status is Status.FAILED:
         raise SubjectError(f"{path}: {outcome.error}")
+    if outcome.status is Status.SKIPPED:
+        raise SubjectError(f"{path}: {outcome.error}")
     if outcome.after == outcome.before:
         return Found(unchanged=(str(path),))
     real = path.resolve()
     pair = pair_of(copied_tree(real.parent), real.name, [(real.name, outcome)], path, contract)
-    return Found((pair,))
+    return Found((pair,), notes=tuple(_notes(path)))
 
 
 def rewritten_tree(
@@ -167,6 +167,7 @@ def rewritten_tree(
         if matter:
             outcomes = [(name, one) for name, one in changed.items() if name in matter]
             pairs.append(pair_of(tree, script, outcomes, folder / script, contract))
+            notes += _notes(folder / script)
         else:
             unchanged.append(str(folder / script))
     return Found(tuple(pairs), tuple(unchanged), (*notes, *concern.notes("would be rewritten")))
@@ -216,7 +217,7 @@ def pair_of(
     weakest = max((one.contract for one in changes), key=CONTRACTS.index, default=Contract.EXACT)
     promise = contract or weakest
     new = tuple((name, one.after.encode(one.encoding)) for name, one in changed)
-    diff = "".join(_one_diff(name, one.before, one.after) for name, one in changed)
+    diff = "".join(_diff_of(name, one) for name, one in changed)
     name = shown.name if len(PurePosixPath(script).parts) == 1 else script
     return Pair(
         Subject(name, str(shown), f"{shown} (rewritten)", promise, diff, changes),
@@ -230,9 +231,10 @@ def changes_of(name: str, outcome: Outcome, script: str) -> Iterator[Change]:
     for one in outcome.findings:
         if one.contract is not None and one.touched:
             where = "" if name == script else f"{name}: "
-            yield Change(
-                one.rule, one.name, one.span.line, where + one.message, one.contract, one.changes
-            )
+            line = one.span.line
+            if one.cell is not None:
+                where, line = f"{where}cell {one.cell.number}: ", one.cell.line
+            yield Change(one.rule, one.name, line, where + one.message, one.contract, one.changes)
 
 
 # Files.
@@ -244,10 +246,16 @@ def script_data(path: Path) -> bytes:
     except OSError as error:
         raise SubjectError(f"{path}: {error.strerror or error}") from error
     try:
+        data = as_python(path.name, data)
         textfile.decode(data)
-    except textfile.TextFileError as error:
+    except (textfile.TextFileError, NoScript) as error:
         raise SubjectError(f"{path}: {error}") from error
     return data
+
+
+def _notes(path: Path) -> list[str]:
+    """What a run of this file leaves out, if it is a notebook."""
+    return notes_on(str(path), path.read_bytes()) if is_notebook(path.name) else []
 
 
 def copied_tree(folder: Path) -> Path:
@@ -276,6 +284,16 @@ def _named(sources: Sources, names: Iterable[str]) -> tuple[tuple[str, bytes], .
 
 def _diff(before: Sources, after: Sources) -> str:
     return "".join(_one_diff(name, _text(before, name), _text(after, name)) for name in after)
+
+
+def _diff_of(name: str, outcome: Outcome) -> str:
+    """What a rewrite changes in a file, or in the cells of a notebook."""
+    if not outcome.cells:
+        return _one_diff(name, outcome.before, outcome.after)
+    return "".join(
+        _one_diff(f"{name}:cell {one.number}", one.before + "\n", one.after + "\n")
+        for one in outcome.cells
+    )
 
 
 def _one_diff(name: str, before: str, after: str) -> str:

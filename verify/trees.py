@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from tfrewrite import syntax, textfile
 from tfrewrite.discovery import Filter, discover
+from tfrewrite.verify.notebooks import readable
 
 NOT_SCRIPTS = ("setup.py", "conftest.py", "noxfile.py", "versioneer.py", "__init__.py")
 NOT_SCRIPT_FOLDERS = frozenset({"test", "tests", "testing", "doc", "docs"})
@@ -30,7 +31,8 @@ Read = Callable[[str], "bytes | None"]
 def python_files(folder: Path) -> dict[str, bytes]:
     """The files that `check` would look at by default, by their paths in the folder.
 
-    A link stands for the file that it leads to, which is in the folder, too.
+    A link stands for the file that it leads to, which is in the folder, too. A notebook is there as
+    the script that it is run as.
     """
     found = {}
     real = folder.resolve()
@@ -38,9 +40,10 @@ def python_files(folder: Path) -> dict[str, bytes]:
         if not one.problem and not one.skipped:
             path = Path(one.path).resolve()
             try:
-                found[path.relative_to(real).as_posix()] = path.read_bytes()
+                data = path.read_bytes()
             except OSError:
                 continue  # `apply` could not read it either, and says so
+            found[path.relative_to(real).as_posix()] = readable(path.name, data) or data
     return found
 
 
@@ -70,6 +73,7 @@ class Modules:
     def text(self, name: str) -> str:
         """The source, or nothing where it cannot be read."""
         data = self._read(name)
+        data = None if data is None else readable(name, data)
         try:
             return "" if data is None else textfile.decode(data).text
         except textfile.TextFileError:

@@ -118,13 +118,22 @@ class Dynamics:
             if isinstance(text.value, str) and text.value in _HIDDEN:
                 return f"`{text.value}` in line {text.lineno}"
         for attribute in self._source.all(ast.Attribute):
-            hidden = attribute.attr in _HIDDEN or self._names.dotted(attribute) == "sys.modules"
-            if hidden:
+            modules = self._names.dotted(attribute) == "sys.modules"
+            if attribute.attr in _HIDDEN or (modules and not self._is_searched(attribute)):
                 return f"`{ast.unparse(attribute)}` in line {attribute.lineno}"
             is_set = not isinstance(attribute.ctx, ast.Load)
             if is_set and self._replaces(attribute, objects=objects):
                 return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces,"
         return ""
+
+    def _is_searched(self, modules: ast.Attribute) -> bool:
+        """Whether it is only looked whether a name is there: `"google.colab" in sys.modules`."""
+        match self._source.parent(modules):
+            case ast.Compare(
+                left=ast.Constant(), ops=[ast.In() | ast.NotIn()], comparators=[searched]
+            ):
+                return searched is modules
+        return False
 
     def _only_compares(self, call: ast.Call) -> bool:
         """Whether one attribute is looked up and compared: `vars(args)[name] == 3`."""

@@ -10,12 +10,13 @@ import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from tfrewrite.model import Outcome
 from tfrewrite.reports.safe import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfrewrite.model import Finding, Outcome
+    from tfrewrite.model import Finding
 
 Opcode = tuple[str, int, int, int, int]
 
@@ -24,7 +25,13 @@ _MARKS = {"equal": " ", "delete": "-", "insert": "+", "replace": "-"}
 
 
 def render(outcome: Outcome) -> bytes:
-    """The diff of one file, its lines in the encoding of that file; empty where nothing changes."""
+    """The diff of one file, its lines in the encoding of that file; empty where nothing changes.
+
+    That of a notebook is one of its cells, for people to read: `patch` finds no file to apply it
+    to, and the notebook's JSON is left to `apply`.
+    """
+    if outcome.cells:
+        return b"".join(render(one) for one in _cells(outcome))
     mark = "\ufeff" if outcome.encoding == "utf-8-sig" else ""
     old, new = _LINE.findall(mark + outcome.before), _LINE.findall(mark + outcome.after)
     matcher = SequenceMatcher(None, old, new, autojunk=False)
@@ -37,6 +44,15 @@ def render(outcome: Outcome) -> bytes:
         parts.append(header.encode(errors="surrogateescape"))
         parts.append("".join(_lines(hunk, old, new)).encode(encoding))
     return b"".join(parts)
+
+
+def _cells(outcome: Outcome) -> Iterator[Outcome]:
+    for cell in outcome.cells:
+        path = f"{outcome.path}:cell {cell.number}"
+        ends = "" if cell.before.endswith("\n") and cell.after.endswith("\n") else "\n"
+        yield Outcome(
+            path, outcome.status, cell.findings, before=cell.before + ends, after=cell.after + ends
+        )
 
 
 def _reasons(hunk: Sequence[Opcode], made: list[Finding]) -> Iterator[str]:

@@ -10,14 +10,17 @@ from tfrewrite.reports.formats import PLAIN, View
 from tfrewrite.reports.paths import relative
 
 if TYPE_CHECKING:
-    from tfrewrite.model import Finding, Outcome, Refused
+    from tfrewrite.model import CellPlace, Finding, Outcome, Refused
     from tfrewrite.reports.summary import Run
 
 SCHEMA_VERSION = 1
 
 
 def render(run: Run, view: View = PLAIN) -> str:
-    """Lines and columns count from 1."""
+    """Lines and columns are those of the file, and count from 1.
+
+    What is in a notebook also has `cell` (of all its cells, from 1), `cell_line` and `cell_column`.
+    """
     del view
     outcomes = [replace(one, path=relative(one.path)) for one in run.outcomes]
     document = {
@@ -43,6 +46,7 @@ def _finding(path: str, finding: Finding) -> dict[str, Any]:
         "line": finding.span.line,
         "column": finding.span.column + 1,
         "end_line": finding.span.end_line,
+        **_cell(finding.cell),
         "message": finding.message,
         "because": finding.because,
         "changes": finding.changes,
@@ -61,9 +65,16 @@ def _refusal(path: str, refused: Refused) -> dict[str, Any]:
         "line": refused.span.line,
         "column": refused.span.column + 1,
         "end_line": refused.span.end_line,
+        **_cell(refused.cell),
         "reason": refused.reason,
         "message": refused.message,
     }
+
+
+def _cell(cell: CellPlace | None) -> dict[str, int]:
+    if cell is None:
+        return {}
+    return {"cell": cell.number, "cell_line": cell.line, "cell_column": cell.column + 1}
 
 
 def _notices(outcome: Outcome) -> list[dict[str, Any]]:
@@ -72,6 +83,7 @@ def _notices(outcome: Outcome) -> list[dict[str, Any]]:
             "path": outcome.path,
             "line": notice.span.line,
             "column": notice.span.column + 1,
+            **_cell(notice.cell),
             "message": notice.message,
         }
         for notice in outcome.notices

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.model import Finding, Kind, Outcome, Status
 from tfrewrite.reports.formats import PLAIN, View
+from tfrewrite.reports.places import place
 from tfrewrite.reports.safe import printable
 from tfrewrite.reports.summary import Run, headline, ordered
 
@@ -41,15 +42,15 @@ def _outcome(outcome: Outcome, *, verbose: bool) -> Iterator[str]:
         if isinstance(remark, Finding):
             yield from _finding(outcome.path, remark)
         else:
-            where = f"{outcome.path}:{remark.span.line}"
+            where = place(outcome.path, remark, column=False)
             yield f"{where}: {remark.rule} refused ({remark.reason}): {remark.message}"
     for notice in outcome.notices:
-        where = f"{outcome.path}:{notice.span.line}:{notice.span.column + 1}"
+        where = place(outcome.path, notice)
         yield f"{where}: warning: {notice.message}"
 
 
 def _finding(path: str, finding: Finding) -> Iterator[str]:
-    where = f"{path}:{finding.span.line}:{finding.span.column + 1}"
+    where = place(path, finding)
     kind = finding.contract.value if finding.contract else "report"
     done = " (done)" if finding.applied else ""
     yield f"{where}: {finding.rule} [{kind}] {finding.message}{done}"

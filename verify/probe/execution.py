@@ -66,7 +66,7 @@ class Execution(object):
             _wait_for_threads()
             return self._finish("exit", code, text)
         except BaseException as error:  # noqa: BLE001
-            _complain(_traceback(error))
+            _complain(_traceback(error, self._script))
             lines = traceback.format_exception_only(type(error), error)
             code = self._finish("error", 1, "".join(lines).rstrip())
             if _working_threads():
@@ -208,10 +208,11 @@ def _complain(text):
             return
 
 
-def _traceback(error):
+def _traceback(error, script):
     """Without the probe's own frames."""
     found = traceback.TracebackException(type(error), error, error.__traceback__)
     _hide_own_frames(found)
+    _name_cells(found, script)
     return "".join(found.format())
 
 
@@ -221,3 +222,18 @@ def _hide_own_frames(found):
         found.stack[:] = [one for one in found.stack if not one.filename.startswith(here)]
         _hide_own_frames(found.__cause__)
         found = found.__context__
+
+
+def _name_cells(found, script):
+    """Gives the lines of a script that was made of a notebook as those of its cells."""
+    helper = sys.modules.get("_tfrewrite_notebook")
+    while found is not None and helper is not None:
+        for one in found.stack:
+            begun = [cell for cell in helper.cells if cell[1] <= one.lineno]
+            if one.filename == script and begun:
+                one.line  # noqa: B018  it is looked up by its number, once
+                number, first = begun[-1]
+                one.filename, one.lineno = "%s, cell %d" % (script, number), one.lineno - first + 1
+                if getattr(one, "end_lineno", None):
+                    one.end_lineno -= first - 1
+        found = found.__cause__ or found.__context__

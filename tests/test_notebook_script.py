@@ -1,0 +1,240 @@
+"""A notebook is run as a script: cells in order, without Jupyter."""
+
+from __future__ import annotations
+
+import ast
+import io
+import runpy
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from notebook_maker import STYLES, Style, cell, notebook, written
+from tfrewrite.discovery import Filter
+from tfrewrite.notebooks.script import NoScript, script_of
+from tfrewrite.policy import Policy
+from tfrewrite.verify import subjects
+from tfrewrite.verify.notebooks import as_python
+from tfrewrite.verify.runs import PROBE, Program
+from tfrewrite.verify.subjects import Rules, SubjectError
+from tfrewrite.verify.tf_generation import is_tf1_script
+from tfrewrite.verify.trees import Modules, python_files
+from toys import TOYS
+
+HERE = PROBE / "path"
+RULES = Rules(lambda path: Policy(TOYS), Filter("."))  # noqa: ARG005
+
+
+def ran(folder: Path, *cells: str) -> str:
+    """What the cells print, run in a folder."""
+    text = script_of(written(notebook(*cells))).text
+    (folder / "script.py").write_text(text)
+    command = [sys.executable, "script.py"]
+    environment = {"PYTHONPATH": str(HERE)}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    return done.stdout + done.stderr
+
+
+def test_cells_run_in_order_and_show_their_last_values(tmp_path: Path) -> None:
+    assert ran(
+        tmp_path,
+        "%matplotlib inline\nx = 1",
+        "x",
+        "x;",
+        "None",
+        "x, *'ab'",
+        "y = (x +\n  1)\n(y + # note\n 1)  # note",
+        "for i in range(2):\n    i",
+        "print('p'); x",
+        "(i for i in []).__class__.__name__",
+        "(z := 5)",
+    ) == "1\n(1, 'a', 'b')\n3\np\n1\n'generator'\n5\n"  # fmt: skip
+
+
+def test_what_jupyter_would_give_is_there(tmp_path: Path) -> None:
+    assert ran(
+        tmp_path,
+        "from IPython.display import display as d, clear_output, HTML\nimport IPython",
+        "display('a', 2)\nd(HTML('<b>'))\nclear_output(wait=True)",
+        "get_ipython().run_line_magic('matplotlib', 'inline')\nIPython.get_ipython()",
+    ).startswith("'a'\n2\n<HTML>\n<_tfrewrite_notebook.Shell object")  # fmt: skip
+
+
+def test_simple_magics_do_what_they_say(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    assert ran(
+        tmp_path,
+        "%%time\nx = 3",
+        "%time y = x + 1\nif y:\n    %time print(y)",
+        "%time y",
+        "%%capture\nz = 1",
+        "%%writefile sub/m.py\nK = 'it\\'s'\n",
+        "%%writefile -a sub/m.py\nL = 2",
+        "%env A=b\nimport os\nos.environ['A']",
+        "%cd sub\nimport sys; sys.path.append('.')\nimport m\nm.K, m.L, z",
+        "  i = 1\n  if i:\n    print('indented')",
+    ) == "4\n4\n'b'\n(\"it's\", 2, 1)\nindented\n"  # fmt: skip
+
+
+def test_the_rest_is_left_out_and_named(tmp_path: Path) -> None:
+    cells = (
+        "!pip install x\nfiles = !ls\na, b = !ls",
+        cell("# words", "markdown"),
+        "%%bash\nrm -rf /",
+        "%timeit f()\nif files:\n    !rm\nelse:\n    %run x.py",
+        "files?\npip install y",
+        "len(files)",
+    )
+    script = script_of(written(notebook(*cells)))
+    assert script.note == (
+        "runs without what Jupyter alone can do: `!pip install x` (cell 1), "
+        "`files = !ls` (cell 1), `a, b = !ls` (cell 1) and 5 more"
+    )
+    assert [number for number, _ in script.left_out] == [1, 1, 1, 3, 4, 4, 4, 5]
+    assert ran(tmp_path, *(one for one in cells if isinstance(one, str))) == "0\n"
+    assert not script_of(written(notebook("x = 1", "%matplotlib inline"))).note
+
+
+def test_future_imports_come_first() -> None:
+    text = script_of(
+        written(notebook("x = 1", "from __future__ import division  # why\ny = 1"))
+    ).text
+    assert text.startswith("from __future__ import division\nimport _tfrewrite_notebook")
+    compile(text, "x", "exec")
+    assert as_python("n.ipynb", text.encode()) == text.encode()
+
+
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES.keys())
+def test_lines_are_those_of_the_cells(style: Style) -> None:
+    cells = ["%%time\nx = 1\n", "!ls \\\n  -l\ny = 1", "%%bash\na\nb", "z = 1"]
+    text = script_of(written(notebook(*cells), style)).text
+    lines = text.split("\n")
+    begins = next(
+        ast.literal_eval(node.value)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List)
+    )
+    assert [number for number, _ in begins] == [1, 2, 3, 4]
+    for name, number, own in (("x", 0, 2), ("y", 1, 3), ("z", 3, 1)):
+        assert lines[begins[number][1] + own - 2] == f"{name} = 1"
+
+
+def test_what_cannot_be_run_is_said() -> None:
+    for data in (b"{}", written(notebook("print 'a'")), written(notebook("x?", "x = ="))):
+        with pytest.raises(NoScript):
+            script_of(data)
+
+
+def test_the_helper_does_no_harm_where_ipython_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    helper = runpy.run_path(str(HERE / "_tfrewrite_notebook.py"))
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        helper["show"](None)
+        helper["show"]((1, 2))
+        helper["display"](3, extra=4)
+    assert printed.getvalue() == "(1, 2)\n3\n"
+    with pytest.raises(AttributeError):
+        helper["get_ipython"]().__array__  # noqa: B018
+
+
+# What is verified.
+
+
+TRAIN = ["import tensorflow as tf\n!pip install x", "for i in range(9):\n    old(i)"]
+
+
+def make(folder: Path, *cells: str, name: str = "n.ipynb") -> Path:
+    path = folder / name
+    path.write_bytes(written(notebook(*cells)))
+    return path
+
+
+def test_a_notebook_and_what_the_rules_make_of_it(tmp_path: Path) -> None:
+    path = make(tmp_path, *TRAIN)
+    found = subjects.rewritten_file(path, RULES, None)
+    (pair,) = found.pairs
+    for program, code in ((pair.original, "old(i)"), (pair.rewritten, "new(i)")):
+        assert program.script == "n.ipynb"
+        text = dict(program.files)["n.ipynb"].decode()
+        assert code in text
+        assert "_tfrewrite_marks" in text
+        ast.parse(text)
+    assert "original/n.ipynb:cell 2" in pair.subject.diff
+    assert "+    new(i)\n" in pair.subject.diff
+    (change,) = pair.subject.changes
+    assert (change.line, change.message) == (2, "cell 2: old -> new")
+    assert found.notes == (
+        f"{path}: runs without what Jupyter alone can do: `!pip install x` (cell 1)",
+    )
+    assert subjects.rewritten_file(make(tmp_path, "x = 1"), RULES, None).unchanged == (str(path),)
+
+
+def test_two_notebooks_are_held_against_each_other(tmp_path: Path) -> None:
+    first, second = make(tmp_path, *TRAIN), make(tmp_path, "x = 1", name="m.ipynb")
+    (pair,) = subjects.given(first, second, None).pairs
+    assert b"old(" in dict(pair.original.files)["n.ipynb"]
+    assert b"x = 1" in dict(pair.rewritten.files)["n.ipynb"]
+    make(tmp_path, *TRAIN, name="m.ipynb")
+    with pytest.raises(SubjectError, match="are the same"):
+        subjects.given(first, second, None)
+    (tmp_path / "a.py").write_text("x = 1\n")
+    for one, other in ((first, tmp_path / "a.py"), (tmp_path / "a.py", first)):
+        with pytest.raises(SubjectError, match="give two scripts or two notebooks"):
+            subjects.given(one, other, None)
+
+
+def test_the_notebooks_of_a_directory_are_scripts_of_it(tmp_path: Path) -> None:
+    make(tmp_path, *TRAIN)
+    make(tmp_path, "import tensorflow as tf\ndef f(): old(1)", name="lib.ipynb")
+    make(tmp_path, "print 'old'", name="two.ipynb")
+    (tmp_path / "helper.py").write_text("old(1)\n")
+    make(tmp_path, "import tensorflow as tf\nfrom helper import f\nf()", name="user.ipynb")
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    make(tmp_path / ".ipynb_checkpoints", *TRAIN)
+    assert sorted(python_files(tmp_path)) == [
+        "helper.py",
+        "lib.ipynb",
+        "n.ipynb",
+        "two.ipynb",
+        "user.ipynb",
+    ]
+    found = subjects.rewritten_tree(tmp_path, (), RULES, None)
+    assert sorted(pair.subject.script for pair in found.pairs) == ["n.ipynb", "user.ipynb"]
+    assert any("two.ipynb: left as it is: cell 1, line 1: Python 2" in one for one in found.notes)
+
+
+def test_which_tensorflow_a_notebook_is_for(tmp_path: Path) -> None:
+    make(tmp_path, "import tensorflow as tf", "sess = tf.Session()")
+    make(tmp_path, "print 'a'", name="two.ipynb")
+    modules = Modules.on_disk(tmp_path)
+    assert is_tf1_script(modules.text("n.ipynb"))
+    assert modules.text("two.ipynb") == ""
+    assert modules.reached("n.ipynb") == ["n.ipynb"]
+
+
+def test_a_program_of_a_notebook_without_loops_is_a_script_too(tmp_path: Path) -> None:
+    make(tmp_path, "x = 1")
+    program = Program.of(tmp_path, "n.ipynb")
+    assert dict(program.files)["n.ipynb"].startswith(b"import _tfrewrite_notebook")
+
+
+@pytest.mark.tensorflow
+def test_a_notebook_is_run_and_a_failure_names_its_cell(tmp_path: Path, tf2_python: Path) -> None:
+    from tfrewrite.verify.runs import Conditions, Laboratory  # noqa: PLC0415
+
+    make(tmp_path, "x = [3]", "def f():\n    return x[1]", "\nf()")
+    conditions = Conditions(tf2_python, time_limit_s=120)
+    with Laboratory.opened(conditions) as laboratory:
+        seen = laboratory.observe(Program.of(tmp_path, "n.ipynb"), seed=1, steps=0)
+        assert not seen.is_complete
+        assert 'File "n.ipynb, cell 3", line 2, in <module>' in seen.result.stderr
+        assert 'File "n.ipynb, cell 2", line 2, in f' in seen.result.stderr
+        make(tmp_path, "x = [3]", "x")
+        seen = laboratory.observe(Program.of(tmp_path, "n.ipynb"), seed=1, steps=0)
+        assert seen.is_complete
+        assert seen.printed == "[3]\n"
