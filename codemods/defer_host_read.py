@@ -83,6 +83,8 @@ class DeferHostRead(Rule):
     }
 
     def sites(self, facts: Facts) -> Iterator[Site]:
+        if not facts.source.calls_in_loop(("float", "numpy", "item")):
+            return
         for read in facts.host_reads.all():
             found = facts.host_reads.fate(read)
             if found is None:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.hoisting import Place
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.steady_constants import MAKING
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
+from tfrewrite.triggers import MAKES_FUNCTION
 from tfrewrite.writing.hoisted import hoisted
 
 if TYPE_CHECKING:
@@ -87,7 +89,7 @@ class HoistConstant(Rule):
     contracts = (Contract.EXACT,)
     triggers = (
         (b"tensorflow",),
-        (b"GradientTape", b".numpy()", b"function", b"set_seed", b"set_random_seed", b"Module"),
+        (b"GradientTape", b".numpy()", *MAKES_FUNCTION, b"set_seed", b"set_random_seed", b"Module"),
         (b"constant", b"convert_to", b"zeros", b"ones", b"fill", b"eye", b"range", b"linspace",
          b"cast", b"one_hot"),
         (b"for ", b"while "),
@@ -108,6 +110,8 @@ class HoistConstant(Rule):
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         taken: set[str] = set()
+        if not facts.source.calls_in_loop(MAKING):
+            return
         calls = list(facts.steady_constants.all())
         if not calls or not facts.eager_code.is_tf2:
             return

@@ -232,3 +232,19 @@ def test_every_node_is_found_in_its_place() -> None:
 def test_what_names_a_type_is_a_node() -> None:
     found = source("type Pair[T: int, *U, **P] = tuple[T, T]\n")
     assert [one.id for one in found.all(ast.Name)].count("Pair") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("tf.constant(1)\n", False),
+        ("for x in y:\n    tf.constants(1)\n", False),
+        ("for x in y:\n    tf.constant(1)\n", True),
+        ("while x:\n    if y:\n        constant(1)\n", True),
+        ("[f(tf.constant(1)) for x in y]\n", True),
+        ("for x in y: print(constant)\n", False),
+        ("for x in y: (lambda: 1)()\n", False),
+    ],
+)
+def test_calls_that_loops_may_make(text: str, *, seen: bool) -> None:
+    assert source(text).calls_in_loop({"constant"}) == seen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import TypeVar, cast
 
@@ -63,6 +63,14 @@ class Source:
     def all(self, kind: type[Kind]) -> list[Kind]:
         """Every node of a kind, in no particular order."""
         return cast("list[Kind]", self._kinds.get(kind, []))
+
+    def calls_in_loop(self, names: Collection[str]) -> bool:
+        """Whether a loop makes calls by one of these last names: a first look, by the text only."""
+        return any(
+            _last_name(call.func) in names
+            and any(isinstance(outer, _LOOPS) for outer in self.ancestors(call))
+            for call in self.all(ast.Call)
+        )
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -150,6 +158,13 @@ class Source:
         return None
 
 
+def _last_name(expr: ast.expr) -> str:
+    """`f` of `f` and of `module.f`."""
+    if isinstance(expr, ast.Attribute):
+        return expr.attr
+    return expr.id if isinstance(expr, ast.Name) else ""
+
+
 def blocks_of(node: ast.AST) -> Iterator[Block]:
     """The statement lists that belong to a node directly."""
     for field in ("body", "orelse", "finalbody"):
@@ -158,6 +173,9 @@ def blocks_of(node: ast.AST) -> Iterator[Block]:
             yield block
 
 
+_LOOPS = (
+    ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
+)  # fmt: skip
 _HOLDING_BLOCKS = frozenset(
     kind
     for kind in vars(ast).values()

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
     from tfrewrite.analysis.facts import Facts
 
-_MAKING = frozenset(
-    "constant convert_to_tensor zeros ones fill eye range linspace cast one_hot".split()
-)
 # They put the elements of tensors elsewhere, and compute nothing.
 _SHAPING = frozenset("expand_dims reshape stack concat tile transpose squeeze".split())
+MAKING = _SHAPING | frozenset(
+    "constant convert_to_tensor zeros ones fill eye range linspace cast one_hot".split()
+)
+"""The symbols by which tensors are made of values."""
 _OF_NUMPY = frozenset(
     f"numpy.{name}"
     for name in "array asarray zeros ones full eye arange linspace float32 float64 int32 int64"
@@ -65,7 +66,7 @@ class SteadyConstants:
         """The calls that make a tensor of nothing that the loop around them sets, outermost."""
         within: set[ast.AST] = set()
         for call in sorted(self._source.all(ast.Call), key=self._source.span):
-            if call in within or not self._makes(call, _MAKING | _SHAPING):
+            if call in within or not self._makes(call, MAKING):
                 continue
             loops = self._hoisting.loops(call)
             if not loops or isinstance(self._scopes.of(call).node, ast.ClassDef):
@@ -124,7 +125,7 @@ class SteadyConstants:
     def _is_maker(self, call: ast.Call) -> bool:
         if self._names.dotted(call.func) in _OF_NUMPY:
             return True
-        return self._makes(call, _MAKING | _SHAPING)
+        return self._makes(call, MAKING)
 
     def _argument(self, call: ast.Call) -> ast.expr | None:
         """What a tensor is made of."""
@@ -183,7 +184,7 @@ class SteadyConstants:
         made = bindings and bindings[0].how is How.ASSIGN and isinstance(value, ast.Call)
         if not made or self._watches or not isinstance(value, ast.Call):
             return False
-        return self._makes(value, _MAKING | _SHAPING)
+        return self._makes(value, MAKING)
 
     @cached_property
     def _watches(self) -> bool:
