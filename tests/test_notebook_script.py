@@ -14,6 +14,7 @@ import pytest
 
 from notebook_maker import STYLES, Style, cell, notebook, written
 from tfrewrite.discovery import Filter
+from tfrewrite.keeping.finding import find
 from tfrewrite.keeping.rewrites import RewrittenFile
 from tfrewrite.model import Status
 from tfrewrite.notebooks.script import NoScript, script_of
@@ -237,6 +238,16 @@ def test_some_of_the_rewrites_of_a_notebook_are_kept(style: Style) -> None:
         assert version.made == (place,)
         assert all(one in version.data.decode("utf-8-sig") for one in kept)
     assert file.with_only([]).outcome.status is Status.UNCHANGED
+
+
+def test_notebooks_are_among_what_is_kept_or_dropped(tmp_path: Path) -> None:
+    path = make(tmp_path, *TRAIN)
+    (tmp_path / "lib.py").write_text("x = 1\n")
+    for place in (tmp_path, path):
+        found = find(place, RULES, ())
+        assert [one.file for one in found.rewrites.all] == ["n.ipynb"]
+        assert [one.name for one in found.scripts] == ["n.ipynb"]
+        assert not any(one.error for one in found.others)
 
 
 def test_which_tensorflow_a_notebook_is_for(tmp_path: Path) -> None:
