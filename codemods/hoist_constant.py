@@ -76,7 +76,8 @@ class HoistConstant(Rule):
     (`callers-not-seen`).
 
     Nothing is said of what surely is traced, where a constant costs nothing; of a step with its
-    tape, which TFR201 and TFR202 compile; and of files that are not known to be for TensorFlow 2.
+    tape, which TFR201 and TFR202 compile; of a loop that makes a `tf.function` in each turn, which
+    is TFR204's; and of files that are not known to be for TensorFlow 2.
     Random tensors and variables are not constants.
 
     ## When it does not help
@@ -122,10 +123,17 @@ class HoistConstant(Rule):
             if any(_is_for_whole_model(facts, use) for use in fate.uses):
                 continue
             found = _everywhere(facts, call) or _place(facts, call, fate.elsewhere)
+            if isinstance(found, Place) and _compiles(facts, found.before):
+                continue
             if isinstance(found, Obstacle):
                 yield Refusal(facts.source.span(call), found.reason, found.message)
             else:
                 yield _rewrite(facts, call, found, taken)
+
+
+def _compiles(facts: Facts, loop: ast.stmt) -> bool:
+    """Whether a loop makes a `tf.function` in each turn, which comes first: it costs far more."""
+    return any(loop in facts.source.ancestors(one.making) for one in facts.compiled_functions.all)
 
 
 def _is_for_whole_model(facts: Facts, use: ast.AST) -> bool:

@@ -92,6 +92,15 @@ test_hoist_constant = bench(
         shapes=(),
     ),
     leaves_alone(
+        "in a loop that compiles a function in each turn",
+        HEAD
+        + """
+            for scale in data:
+                step = tf.function(lambda x: model(x) * scale)
+                print(step(tf.ones([2, 3])).numpy())
+        """,
+    ),
+    leaves_alone(
         "nothing says that it is TensorFlow 2",
         """
             import tensorflow as tf

@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.abstract_values import Tensor
+from tfrewrite.analysis.abstract_values import Tensor, Thing
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
@@ -90,6 +90,9 @@ class HostReads:
 
     def fate(self, read: Read) -> Deferred | Collected | Obstacle | None:
         """Where a read can be made instead; None where its value is needed at once."""
+        return self._fate(read) if self._is_of_tensorflow(read) else None
+
+    def _fate(self, read: Read) -> Deferred | Collected | Obstacle | None:
         parent = self._source.parent(read.expr)
         match parent:
             case ast.Assign(targets=[ast.Name() as target]) if parent is read.statement:
@@ -129,6 +132,14 @@ class HostReads:
         if call.func.attr == "item" and isinstance(owner, ast.Call):
             return self._read_by(owner)
         return owner if call.func.attr == "numpy" else None
+
+    def _is_of_tensorflow(self, read: Read) -> bool:
+        """Whether it is a tensor or the like that is read, and not a text or another number."""
+        plain = isinstance(read.expr.func, ast.Name) and read.expr.args[0] is read.tensor
+        if not plain or self._scalars.surely(read.tensor):
+            return True
+        found = self._values.value(read.tensor)
+        return isinstance(found, Thing) or (isinstance(found, Tensor) and not found.array)
 
     def _unsure(self, read: Read, *, arrays: bool) -> Obstacle | None:
         """Why a tensor may be no tensor, or reading it may fail; `arrays` may be read whole."""
@@ -187,7 +198,10 @@ class HostReads:
     # Looked at in an `if`
 
     def _deferred(self, read: Read, target: ast.Name) -> Deferred | Obstacle | None:
-        (binding,) = self._own.bindings_at(target)
+        bound = self._own.bindings_at(target)
+        if len(bound) != 1:
+            return None
+        binding = bound[0]
         seen = [use for use in self._scopes.uses(target) if binding in self._flow.reaching(use)]
         block = self._only_block(read, seen)
         if block is None or any(self._flow.reaching(use) != [binding] for use in seen):
