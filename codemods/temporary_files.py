@@ -20,7 +20,7 @@ _MESSAGES = {
     ),
     Sort.WRITERS: (
         "each turn makes a writer of events, with a thread and an open file that stay until it is"
-        " closed; make one writer before the loop"
+        " closed; those of one second write over one another; make one writer before the loop"
     ),
     Sort.TEMPORARY: (
         "each turn leaves a temporary file or directory behind, and nothing in this file takes"

@@ -23,7 +23,7 @@ for epoch in range(EPOCHS):
     loss = history.history["loss"][0]
     writer = tf.summary.create_file_writer("log")
     with writer.as_default():
-        tf.summary.scalar("loss", loss, step=epoch)
+        tf.summary.write("loss", loss, step=epoch)
     place = tempfile.mkdtemp()
     np.save(os.path.join(place, "predictions.npy"), model(features).numpy())
     checkpoint.save("models/epoch")
