@@ -151,21 +151,28 @@ def _site(facts: Facts, one: KerasCall, place: ast.stmt) -> Site:
 
 def _arguments(call: ast.Call) -> Obstacle | None:
     """What a call asks for beside the prediction."""
-    if any(isinstance(one, ast.Starred) for one in call.args) or not 1 <= len(call.args) <= 2:
-        return Obstacle("other-arguments", "its arguments are not all written out by position")
+    starred = any(isinstance(one, ast.Starred) for one in call.args)
+    if starred or len(call.args) > 2 or len(_data(call)) != 1:
+        return Obstacle("other-arguments", "its arguments are not all written out")
     for keyword in call.keywords:
         value = keyword.value
         if keyword.arg == "verbose":
             if not isinstance(value, ast.Constant) or value.value not in _SILENT:
                 message = f"`verbose={ast.unparse(value)}` may print a progress bar"
                 return Obstacle("other-arguments", message)
-        elif keyword.arg != "batch_size":
+        elif keyword.arg not in ("batch_size", "x"):
             return Obstacle("other-arguments", f"it is called with `{keyword.arg or '**'}`")
     return None
 
 
+def _data(call: ast.Call) -> list[ast.expr]:
+    """What is predicted, by position or by name."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "x"]
+    return [*call.args[:1], *named]
+
+
 def _made(facts: Facts, call: ast.Call, place: ast.stmt) -> _Made | Obstacle:
-    data = call.args[0]
+    (data,) = _data(call)
     size = _batch_size(call)
     text = ast.unparse(data)
     several = isinstance(data, (ast.List, ast.Tuple))

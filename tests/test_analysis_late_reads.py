@@ -78,6 +78,39 @@ def test_what_runs_after_the_last_value_finds_that(text: str) -> None:
     assert value.startswith(("second()", "(second()"))
 
 
+MAIN = "if __name__ == '__main__':"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data = first()\n{0}{1}\n    data = second()\nshow()\n",
+        "data = first()\n{0}{1}\n    if known:\n        data = second()\n    show()\n",
+        "data = first()\n{0}{1}\n    show()\n    data = second()\n    show()\n",
+        "data = first()\n{0}{1}\n    for i in range(3):\n        show()\n        data = second()\n",
+        "data = first()\n{0}{1}\n    pass\nelse:\n    data = second()\nshow()\n",
+        "data = first()\n{0}if known:\n    {1}\n        data = second()\n        show()\n",
+        "data = first()\n{0}if __name__ != '__main__':\n    data = second()\nshow()\n",
+        "data = first()\n{0}{1}\n    data = second()\n{1}\n    show()\n",
+    ],
+)
+def test_what_a_script_alone_sets_may_not_be_set(text: str) -> None:
+    assert found(text.format(READS, MAIN)) == ALL
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data = first()\n{0}{1}\n    data = second()\n    show()\n",
+        "{0}{1}\n    data = first()\n    data = second()\n    if known:\n        show()\n",
+        "{0}def main():\n    show()\n{1}\n    data = first()\n    data = second()\n    main()\n",
+        "{0}{1}\n    data = first()\ndata = second()\nshow()\n",
+    ],
+)
+def test_what_a_script_sets_before_it_calls_is_found(text: str) -> None:
+    assert found(text.format(READS, MAIN)) == ["second()"]
+
+
 def test_a_value_between_two_calls_may_be_found() -> None:
     text = f"data = zero()\n{READS}data = first()\nshow()\ndata = second()\nshow()\n"
     assert found(text) == ALL

@@ -164,7 +164,8 @@ test_refused = bench(
     ),
     refuses("callbacks", in_loop("model.predict(state, callbacks=c)"), reason="other-arguments"),
     refuses("hidden arguments", in_loop("model.predict(*state)"), reason="other-arguments"),
-    refuses("x by name", in_loop("model.predict(x=state)"), reason="other-arguments"),
+    refuses("nothing", in_loop("model.predict(batch_size=3)"), reason="other-arguments"),
+    refuses("x twice", in_loop("model.predict(state, x=state)"), reason="other-arguments"),
     refuses("many rows", in_loop("model.predict(np.zeros((257, 4)))"), reason="several-batches"),
     refuses(
         "more than one batch, and a layer of one's own",
@@ -341,6 +342,11 @@ test_direct = bench(
         "net.predict(tf.expand_dims(state, 0))",
         "net.predict_on_batch(tf.expand_dims(state, 0))",
         MODEL + 'net = keras.models.load_model("net.keras")\n',
+    ),
+    exact(
+        "x by name",
+        "model.predict(x=state[np.newaxis], batch_size=8, verbose=0)",
+        "model.predict_on_batch(state[np.newaxis])",
     ),
     exact(
         "a tensor of one row",

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.scopes import Binding
 
 _REPLACING = (How.ASSIGN, How.UNPACK)
+Place = tuple[int, int]
+"""A statement of the module, and one under its `if __name__ == "__main__":`, or -1."""
 
 
 class LateReads:
@@ -26,7 +28,7 @@ class LateReads:
         self._source = facts.source
         self._flow = facts.flow
         self._own = facts.own_calls
-        self._first_calls: dict[ast.AST, int | None] = {}
+        self._first_calls: dict[ast.AST, Place | None] = {}
 
     def reaching(self, use: ast.Name) -> list[Binding]:
         """The bindings that a use of a name may see; all of them where that cannot be told."""
@@ -34,52 +36,62 @@ class LateReads:
         function = self._source.function(use)
         if len(found) < 2 or function is None:
             return found
-        lines = [self._line(binding) for binding in found]
+        places = [self._bound_at(binding) for binding in found]
         called = self._first_call(function, set())
-        if called is None or None in lines:
+        if called is None or None in places:
             return found
-        before = [line for line in lines if line is not None and line < called]
-        last = max(before, default=-1)
-        return [b for b, line in zip(found, lines, strict=True) if line is None or line >= last]
+        before = [place for place in places if place is not None and place < called]
+        last = max(before, default=None)
+        if last is None or (last[1] >= 0 and last[0] != called[0]):
+            return found  # what is run as a script only may not have run
+        return [b for b, place in zip(found, places, strict=True) if place and place >= last]
 
-    def _line(self, binding: Binding) -> int | None:
-        """Which statement of the module's top a binding is; None for any other place."""
-        if binding.how not in _REPLACING:
-            return None
+    def _bound_at(self, binding: Binding) -> Place | None:
+        """Which of these statements a binding is; None where it is a part of one."""
         statement = self._source.statement(binding.node)
-        if not isinstance(self._source.parent(statement), ast.Module):
-            return None
-        return self._source.position(statement)[1]
+        parent = self._source.parent(statement)
+        straight = isinstance(parent, ast.Module) or self._runs_script(parent, statement)
+        return self._place(statement) if straight and binding.how in _REPLACING else None
 
-    def _first_call(self, function: ast.AST, open_calls: set[ast.AST]) -> int | None:
-        """The first statement of the module's top that may run a function."""
+    def _first_call(self, function: ast.AST, open_calls: set[ast.AST]) -> Place | None:
+        """The first statement of the module that may run a function."""
         if function not in self._first_calls:
             self._first_calls[function] = self._found_first(function, open_calls | {function})
         return self._first_calls[function]
 
-    def _found_first(self, function: ast.AST, open_calls: set[ast.AST]) -> int | None:
+    def _found_first(self, function: ast.AST, open_calls: set[ast.AST]) -> Place | None:
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return None
         calls = self._own.calls(function)
         if not calls:
             return None
-        first: list[int] = []
+        first: list[Place] = []
         for call in calls:
             caller = self._source.function(call)
             if caller in open_calls:
                 return None
-            line = self._top(call) if caller is None else self._first_call(caller, open_calls)
-            if line is None:
+            place = self._place(call) if caller is None else self._first_call(caller, open_calls)
+            if place is None:
                 return None
-            first.append(line)
+            first.append(place)
         return min(first)
 
-    def _top(self, node: ast.AST) -> int:
-        """The statement of the module's top that a node outside of functions stands in."""
+    def _place(self, node: ast.AST) -> Place:
+        """The statement of the module that a node stands in."""
         statement = self._source.statement(node)
-        parent = self._source.parent(statement)
-        while not isinstance(parent, ast.Module):
+        inner = -1
+        while not isinstance(parent := self._source.parent(statement), ast.Module):
             assert parent is not None
+            main = self._runs_script(parent, statement)
+            inner = self._source.position(statement)[1] if main else -1
             statement = self._source.statement(parent)
-            parent = self._source.parent(statement)
-        return self._source.position(statement)[1]
+        return self._source.position(statement)[1], inner
+
+    def _runs_script(self, parent: ast.AST | None, statement: ast.stmt) -> bool:
+        """Whether a statement stands under the module's `if __name__ == "__main__":`."""
+        return (
+            isinstance(parent, ast.If)
+            and ast.unparse(parent.test) == "__name__ == '__main__'"
+            and statement in parent.body
+            and isinstance(self._source.parent(parent), ast.Module)
+        )
