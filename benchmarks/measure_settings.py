@@ -135,8 +135,12 @@ def ops():
         held_against(name, lambda function=function: (with_gradient(function), [tf.constant(ROWS)]))
 
 
-def layers(table=None):
-    for name, (make, data) in (table or LAYERS).items():
+def layers():
+    tried(LAYERS)
+
+
+def tried(table):
+    for name, (make, data) in table.items():
 
         def compiled(make=make, data=data):
             layer, x = make(), tf.constant(data)
@@ -165,7 +169,7 @@ def draws():
             return lambda x: getattr(generator, kind)([64, 12]) + x, [tf.constant(ROWS)]
 
         held_against(f"Generator.{kind}", drawn)
-    layers(DRAWING_LAYERS)
+    tried(DRAWING_LAYERS)
 
 
 NETS = {

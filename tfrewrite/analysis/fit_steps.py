@@ -31,7 +31,7 @@ _COUNTED = frozenset(
     " Dataset.range Dataset.zip batch padded_batch map prefetch shuffle cache take skip repeat"
     " shard with_options enumerate concatenate".split()
 )
-_LENGTHS = frozenset({"steps_per_epoch", "validation_steps", "steps"})
+_LENGTHS: frozenset[str | None] = frozenset({"steps_per_epoch", "validation_steps", "steps"})
 _BATCHWISE = ("train_on_batch", "test_on_batch", "predict_on_batch", "make_train_function")
 _MAX_DEPTH = 5
 _NOTHING = ast.Constant(None)
@@ -113,7 +113,7 @@ class FitSteps:
         if name.endswith("_generator") or len(call.args) > 2:
             message = f"how many batches `{name}` goes through in line {line} is not seen"
             return Obstacle("steps-unknown", message)
-        for length in _LENGTHS & options.keys():
+        for length in sorted(filter(None, _LENGTHS.intersection(options))):
             found = self._constant(options[length])
             if found is None or type(found.value) is not int or found.value < 1:
                 message = f"`{length}` in line {line} is not a number that the file shows"

@@ -198,9 +198,8 @@ class MixedTypes:
             return None
         if isinstance(expr, ast.Name):
             seen = self._facts.flow.reaching(expr)
-            if len(seen) != 1 or seen[0].how is not How.ASSIGN or seen[0].value is None:
-                return None
-            return self._layer_behind(seen[0].value, depth + 1)
+            value = seen[0].value if len(seen) == 1 and seen[0].how is How.ASSIGN else None
+            return self._layer_behind(value, depth + 1) if value is not None else None
         if not isinstance(expr, ast.Call):
             return None
         made = self._layer(expr.func)
@@ -211,12 +210,11 @@ class MixedTypes:
     def _named_layer(self, func: ast.expr) -> ast.Call | None:
         """A layer that has a name and is called once: one that is shared gives others, too."""
         bindings = self._scopes.bindings(func) if isinstance(func, ast.Name) else []
-        if len(bindings) != 1 or bindings[0].how is not How.ASSIGN or bindings[0].value is None:
+        if not isinstance(func, ast.Name) or len(bindings) != 1:
             return None
-        assert isinstance(func, ast.Name)
-        if len(list(self._scopes.uses(func))) != 1:
-            return None
-        return self._layer(bindings[0].value)
+        value = bindings[0].value if bindings[0].how is How.ASSIGN else None
+        shared = len(list(self._scopes.uses(func))) != 1
+        return self._layer(value) if value is not None and not shared else None
 
 
 def _first_of(block: list[ast.stmt], calls: list[ast.Call]) -> ast.stmt | None:
