@@ -458,7 +458,7 @@ def test_nothing_to_do(cli: Cli, runs: FakeRuns) -> None:
 
 def notebook(*cells: str, one_line: bool) -> str:
     """As Jupyter writes it, or with the source of a cell as one string."""
-    found = [
+    found: list[dict[str, Any]] = [
         {"cell_type": "code", "execution_count": 1, "metadata": {}, "outputs": [],
          "source": cell if one_line else cell.splitlines(keepends=True)}
         for cell in cells
