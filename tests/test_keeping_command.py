@@ -453,6 +453,37 @@ def test_nothing_to_do(cli: Cli, runs: FakeRuns) -> None:
     assert not runs.made
 
 
+# Notebooks.
+
+
+def notebook(*cells: str, one_line: bool) -> str:
+    """As Jupyter writes it, or with the source of a cell as one string."""
+    found: list[dict[str, Any]] = [
+        {"cell_type": "code", "execution_count": 1, "metadata": {}, "outputs": [],
+         "source": cell if one_line else cell.splitlines(keepends=True)}
+        for cell in cells
+    ]  # fmt: skip
+    return json.dumps(
+        {"cells": found, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1
+    )
+
+
+@pytest.mark.parametrize("one_line", [True, False])
+@pytest.mark.parametrize("path", ["train.ipynb", "."])
+def test_a_notebook(cli: Cli, runs: FakeRuns, path: str, *, one_line: bool) -> None:
+    cells = [
+        "import tensorflow as tf",
+        "for step in range(9):\n    old(1)\n    old(2)\n    old(3)\n",
+    ]
+    Path("train.ipynb").write_text(notebook(*cells, one_line=one_line))
+    done = cli(path, "--format", "json")
+    found = json.loads(done.stdout)
+    assert trials(found) == {"train.ipynb": {2: "faster", 3: "slower", 4: "contract-broken"}}
+    assert found["verifications"][0]["changes"][0]["message"] == "cell 2: old -> new"
+    cells[1] = cells[1].replace("old(1)", "new(1)")
+    assert Path("train.ipynb").read_text() == notebook(*cells, one_line=one_line)
+
+
 # Wrong use.
 
 

@@ -178,17 +178,23 @@ class _Deciding:
             Change(
                 finding.rule,
                 finding.name,
-                finding.span.line,
-                ("" if place.file == script else f"{place.file}: ") + finding.message,
+                place.line,
+                _where(place, script) + finding.message,
                 finding.contract,
                 finding.changes,
                 _trial(place, self._fates[place], shares.get(place)),
             )
-            for place in sorted(self._fates)
+            for place in sorted(self._fates, key=lambda one: (one.file, one.cell, *one))
             if place.file in wanted
             for finding in self._rewrites.findings(place)
             if finding.contract is not None
         ]
+
+
+def _where(place: Place, script: str) -> str:
+    """What a line alone does not tell: a file other than the script, a cell."""
+    file = "" if place.file == script else f"{place.file}: "
+    return f"{file}cell {place.cell}: " if place.cell else file
 
 
 BESIDE = "it takes the place of one that was kept before"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from tfrewrite.discovery import discover
 from tfrewrite.keeping.rewrites import Rewrites, RewrittenFile
 from tfrewrite.model import Outcome, Status
 from tfrewrite.verify import subjects
+from tfrewrite.verify.notebooks import notes_on, readable
 from tfrewrite.verify.trees import python_files
 
 
@@ -59,7 +60,7 @@ def _of_file(path: Path, rules: subjects.Rules) -> Found:
         return Found(Rewrites([]), real.parent, others=(one,), notes=notes)
     tree = subjects.copied_tree(real.parent)
     script = Script(real.name, path, frozenset([real.name]))
-    return Found(Rewrites([file]), tree, (script,), notes=tuple(subjects.notes_of(path)))
+    return Found(Rewrites([file]), tree, (script,), notes=_notes([script]))
 
 
 def _in_tree(folder: Path, rules: subjects.Rules, listed: Sequence[str]) -> Found:
@@ -72,12 +73,12 @@ def _in_tree(folder: Path, rules: subjects.Rules, listed: Sequence[str]) -> Foun
     others: list[Outcome] = []
     for path, name in _handled(folder, rules, listed).items():
         try:
-            data = sources.get(name) or textfile.read(path)
+            data = textfile.read(path)
         except textfile.TextFileError as error:
             others.append(Outcome(path, Status.FAILED, error=str(error)))
             continue
         file = RewrittenFile(name, path, data, rules.policy(path), named=False)
-        sources[name] = data
+        sources.setdefault(name, readable(name, data) or data)
         if file.full.made:
             changing.append(file)
         else:
@@ -91,7 +92,13 @@ def _in_tree(folder: Path, rules: subjects.Rules, listed: Sequence[str]) -> Foun
         for name in concern.scripts
         if concern.changed(name)
     )
-    return Found(Rewrites(changing), tree, scripts, tuple(others))
+    return Found(Rewrites(changing), tree, scripts, tuple(others), _notes(scripts))
+
+
+def _notes(scripts: Iterable[Script]) -> tuple[str, ...]:
+    """What a run of a notebook leaves out."""
+    shown = [script.shown for script in scripts]
+    return tuple(note for path in shown for note in notes_on(str(path), path.read_bytes()))
 
 
 def _handled(folder: Path, rules: subjects.Rules, listed: Sequence[str]) -> Mapping[str, str]:

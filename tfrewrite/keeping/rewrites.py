@@ -1,9 +1,10 @@
 """Which rewrites there are in some files, and what the files are with only some of them made.
 
-A rewrite is known by its rule, its file, and the line of that file, as it is on disk, that it is
-about; what one rule does in one place is kept or dropped together. What a file is without some of
-its rewrites is not cut out of the rewritten text: the file goes through the engine again, which
-makes only those that are wanted, so that each is judged sound on the text that it changes.
+A rewrite is known by its rule, its file, and the line of that file (or of a notebook's cell), as it
+is on disk, that it is about; what one rule does in one place is kept or dropped together. What a
+file is without some of its rewrites is not cut out of the rewritten text: the file goes through the
+engine again, which makes only those that are wanted, so that each is judged sound on the text that
+it changes.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ class Place(NamedTuple):
     file: str
     line: int
     rule: str
+    cell: int = 0
+    """Of a notebook, in which it has that line; 0 in a script."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,9 @@ class RewrittenFile:
         return Version(outcome, tuple(place for place in met if place in made))
 
     def _place(self, finding: Finding) -> Place:
-        return Place(self.name, finding.span.line, finding.rule)
+        if finding.cell is None:
+            return Place(self.name, finding.span.line, finding.rule)
+        return Place(self.name, finding.cell.line, finding.rule, finding.cell.number)
 
 
 class Rewrites:

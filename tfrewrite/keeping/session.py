@@ -15,6 +15,7 @@ from typing import Any
 
 from tfrewrite import outputs, textfile
 from tfrewrite.config import ConfigError
+from tfrewrite.discovery import is_notebook
 from tfrewrite.keeping.deciding import Decision, Wanted, decide
 from tfrewrite.keeping.finding import Found, Script, find
 from tfrewrite.keeping.trials import Runnable
@@ -158,7 +159,7 @@ class KeepSession:
         """All files that change, or none; a signal has to wait for the end of it."""
         files = found.rewrites.files
         changes = [
-            (files[name].path, textfile.decode(files[name].data), outcome.after)
+            (files[name].path, _decoded(name, files[name].data), outcome.after)
             for name, outcome in _rewritten(found, decision).items()
         ]
         with _undisturbed():
@@ -224,6 +225,10 @@ def _rewritten(found: Found, decision: Decision) -> dict[str, Outcome]:
     """The files that change, by their names in the tree, as they are kept."""
     versions = found.rewrites.versions(decision.kept)
     return {name: version.outcome for name, version in versions.items()}
+
+
+def _decoded(name: str, data: bytes) -> textfile.TextFile:
+    return textfile.decode_json(data) if is_notebook(name) else textfile.decode(data)
 
 
 def _outcomes(found: Found, decision: Decision) -> Iterator[Outcome]:
