@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.with_argument import with_argument
@@ -76,6 +77,7 @@ class StepsPerExecution(Rule):
         "steps-unknown": "Keras may not know how many batches an epoch has.",
         "steps-uneven": "No number of batches goes into the steps that are asked for.",
         "sees-batches": "Something may be called for each batch.",
+        "compiled-by-xla": "XLA compiles the steps, with which this was not tried.",
         "batch-by-batch": "Single batches are trained or tried as well.",
         "model-not-seen": "How the model is made is not seen in this file.",
         "custom-code": "The model runs code that is not Keras' own.",
@@ -103,10 +105,19 @@ class StepsPerExecution(Rule):
                 yield _site(facts, one)
 
 
+def _by_xla(one: Trained) -> Obstacle | None:
+    setting = one.options.get("jit_compile")
+    if setting is None or (isinstance(setting, ast.Constant) and setting.value in (False, "auto")):
+        return None
+    message = f"`jit_compile={ast.unparse(setting)}` may have XLA compile the steps"
+    return Obstacle("compiled-by-xla", message)
+
+
 def _site(facts: Facts, one: Trained) -> Site:
     span = facts.source.span(one.compiling)
     obstacle = (
-        facts.trained_models.obstacle(one)
+        _by_xla(one)
+        or facts.trained_models.obstacle(one)
         or facts.fit_callbacks.obstacle
         or facts.fit_steps.obstacle
     )

@@ -81,6 +81,11 @@ test_refused_callbacks = bench(
         reason="sees-batches",
     ),
     refused("not seen", fit=with_callback("mine"), reason="sees-batches"),
+    refuses(
+        "XLA compiles the steps",
+        script().replace(COMPILE, COMPILE.replace(")", ", jit_compile=True)")),
+        reason="compiled-by-xla",
+    ),
     refused("made elsewhere", fit=with_callback("make()"), reason="sees-batches"),
     refused("not listed", fit="model.fit(x, y, callbacks=get())\n", reason="sees-batches"),
     refused(
