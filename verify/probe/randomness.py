@@ -43,8 +43,11 @@ def pin_python(seed, tree):
     class Random(real_random):
         """As Python's, with a seed in any case."""
 
-        def __new__(cls, x=None):
-            return super(Random, cls).__new__(cls, given(x))
+        def __new__(cls, *arguments, **named):
+            # From Python 3.11 on nothing seeds a generator but its own `__init__`.
+            made = super(Random, cls).__new__(cls)
+            real_random.seed(made, seed if arguments or named else given(None))
+            return made
 
         def __init__(self, x=None):
             if x is not None:
