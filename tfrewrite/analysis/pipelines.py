@@ -155,9 +155,9 @@ class Pipelines:
                 splits = [self._splits(v) for b, v in found if b.how is How.UNPACK]
                 return self._join(expr, [*assigned, *splits])
             case ast.Call():
-                splits = self._splits(expr)
-                if splits is not None:
-                    return splits
+                loaded = self._splits(expr)
+                if loaded is not None:
+                    return loaded
                 function = self._own.function(expr)
                 returned = self._own.returned(function) if function is not None else []
                 return self._join(expr, [self._element(value, index) for value in returned])
