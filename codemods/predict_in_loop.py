@@ -80,7 +80,9 @@ class PredictInLoop(Rule):
     - `exact`: one batch goes through the same compiled function of the model, so that outputs,
       random draws and the states of layers are the same to the bit; measured on 2.21 and 2.15 for
       dense, convolutional and recurrent networks, batch norm, dropout, and for integers and floats
-      of each width. Weights are read anew in each call.
+      of each width. Weights are read anew in each call. A layer that draws in `predict`, too, told
+      so by `training=True`, is refused before 2.16 (`random-in-model`): there a batch alone has a
+      trace of its own, and draws again what the first `predict` drew.
     - `rounding`: up to 256 rows, which `predict` takes in batches of 32, in one; the layers of the
       file treat each row by itself. The outputs of 33 rows were up to 1.5e-7 apart for a
       convolution, those of 64, 100 and 512 rows and of other networks the same.

@@ -44,6 +44,18 @@ def in_loop(call: str, head: str = MODEL) -> str:
 
 
 ONE_ROW = "np.expand_dims(state, 0)"
+ALWAYS = """\
+class Always(keras.layers.Dropout):
+    def call(self, inputs):
+        return super().call(inputs, training=True)
+"""
+STEP = """\
+class Net(keras.Model):
+    def train_step(self, data):
+        return self.compute_loss(data, self(data, training=True))
+def step(x):
+    return model(x, training=True)
+"""
 
 test_left_alone = bench(
     PredictInLoop,
@@ -190,6 +202,7 @@ test_refused = bench(
             f"{MODEL}h = keras.layers.Dropout(0.5)(h, training=True)\n",
         ),
         reason="several-batches",
+        target_tf=(2, 16),
     ),
     refuses(
         "a whole set",
@@ -213,6 +226,19 @@ test_refused = bench(
         "inputs of different length",
         in_loop("model.predict([np.zeros((1, 4)), np.zeros((2, 4))])"),
         reason="rows-unknown",
+    ),
+    refuses(
+        "a dropout that is always on",
+        in_loop(f"model.predict({ONE_ROW})", MODEL + ALWAYS),
+        reason="random-in-model",
+    ),
+    refuses(
+        "a layer that is told to train",
+        in_loop(
+            f"model.predict({ONE_ROW})",
+            MODEL + "h = keras.layers.Dropout(0.5)(keras.Input((4,)), training=True)\n",
+        ),
+        reason="random-in-model",
     ),
     refuses(
         "a tensor of any length",
@@ -342,6 +368,19 @@ test_direct = bench(
         "net.predict(tf.expand_dims(state, 0))",
         "net.predict_on_batch(tf.expand_dims(state, 0))",
         MODEL + 'net = keras.models.load_model("net.keras")\n',
+    ),
+    exact(
+        "a step that trains",
+        f"model.predict({ONE_ROW})",
+        f"model.predict_on_batch({ONE_ROW})",
+        MODEL + STEP,
+    ),
+    rewrites(
+        "a dropout that is always on, in Keras 3",
+        in_loop(f"model.predict({ONE_ROW})", MODEL + ALWAYS),
+        in_loop(f"model.predict_on_batch({ONE_ROW})", MODEL + ALWAYS),
+        contract="exact",
+        target_tf=(2, 16),
     ),
     exact(
         "x by name",

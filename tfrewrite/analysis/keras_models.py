@@ -56,6 +56,8 @@ _DRAWING = re.compile(
     r"random_normal$|random_uniform$)"
 )
 _LOADING = ("load_model", "model_from_json", "model_from_yaml", "clone_model")
+_TRAINING_METHODS = frozenset({"train_step", "fit", "train"})
+_KERAS_3 = (2, 16)
 _MAX_DEPTH = 12
 
 
@@ -410,7 +412,42 @@ class KerasModels:
             if isinstance(function, ast.Lambda) or self._given_away(function, set()):
                 message = f"`{ast.unparse(call.func)}` in line {call.lineno} may be part of a model"
                 return Obstacle("random-in-model", message)
+        return self._draws_always()
+
+    def _draws_always(self) -> Obstacle | None:
+        """Layers that draw in inference, too.
+
+        Before Keras 3 they draw by ops, and a batch alone has a trace of its own, in which the
+        draws begin anew. Measured on 2.15 and 2.10: the first draw of the program came twice.
+        """
+        target = self._facts.target_tf
+        if target is not None and target >= _KERAS_3:
+            return None
+        for call in self._source.all(ast.Call):
+            if any(k.arg == "training" and _is_true(k.value) for k in call.keywords):
+                if self._in_model(call) or self._is_layer(call.func):
+                    message = (
+                        f"`training=True` in line {call.lineno} makes a layer draw in each call"
+                    )
+                    return Obstacle("random-in-model", message)
         return None
+
+    def _in_model(self, call: ast.Call) -> bool:
+        """Whether a call stands in a method of a model or layer that `predict` may run."""
+        function = self._source.function(call)
+        cls = self._source.parent(function) if function is not None else None
+        trains = isinstance(function, ast.FunctionDef) and function.name in _TRAINING_METHODS
+        return (
+            isinstance(cls, ast.ClassDef) and self._of_class(cls) is not Sort.OTHER and not trains
+        )
+
+    def _is_layer(self, func: ast.expr) -> bool:
+        """Whether a layer is called: one that is made at once, or a name of one."""
+        made = [func]
+        if isinstance(func, ast.Name):
+            made = [b.value for b in self._scopes.bindings(func) if b.value is not None]
+        symbols = [self._names.tf(one.func) or "" for one in made if isinstance(one, ast.Call)]
+        return any("layers." in symbol for symbol in symbols)
 
     def _given_away(self, function: ast.AST | None, seen: set[ast.AST]) -> bool:
         """Whether a function may run within a model: as a layer's method, or handed to one."""
@@ -424,3 +461,7 @@ class KerasModels:
         return calls is None or any(
             self._given_away(self._source.function(call), seen) for call in calls
         )
+
+
+def _is_true(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value in (True, 1)
