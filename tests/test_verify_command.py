@@ -593,7 +593,7 @@ def test_what_to_do_where_the_original_fails(
     assert one["advice"].startswith(advice)
 
 
-def test_where_nothing_is_drawn_anew_one_seed_tells_more_than_five(
+def test_where_nothing_is_drawn_anew_one_seed_tells_more_than_several(
     cli: Cli, runs: FakeRuns
 ) -> None:
     make(a=TRAIN, b=NEW)
@@ -609,7 +609,7 @@ def test_other_draws_are_compared_over_all_seeds(cli: Cli, runs: FakeRuns) -> No
     runs.prints = drawn
     (one,) = resampled(cli)
     assert one["verdict"] == "pass"
-    assert (one["numerics"]["seeds"], len(runs.made)) == (5, 10)
+    assert (one["numerics"]["seeds"], len(runs.made)) == (7, 14)
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -17,8 +17,8 @@ from tfrewrite.verify.comparing import answered
 from tfrewrite.verify.model import Compared, Divergence, Kind, Numerics, Point, Verdict
 from tfrewrite.verify.runs import Laboratory, Observation
 
-LARGEST_T = 6.0
-"""By chance two samples of five are further apart in one of some thousand comparisons."""
+LARGEST_T = 5.0
+"""By chance two samples of seven are further apart in one of some thousand comparisons."""
 SMALLEST_PART = 1e-3
 """Of the values themselves: a spread below this is not told from none."""
 NOTE = (

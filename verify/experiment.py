@@ -41,7 +41,7 @@ WHOLE_BUDGET_S = 5.0
 """A script that comes to its own end within this time after its first step is not cut short."""
 NUDGED_RUNS = 2
 SEED = 1
-SEEDS_FOR_DISTRIBUTIONS = 5
+SEEDS_FOR_DISTRIBUTIONS = 7
 
 
 @dataclass(frozen=True)
