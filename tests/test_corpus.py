@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FIXTURES = {"1.15": "tf1_python", "2.15": "keras2_python", "2.21": "tf2_python"}
-RUNS = [(case, version) for case in CASES for version in case.tensorflow]
+KERAS_2 = "2.15"
+RUNS = [
+    pytest.param(case, version, marks=[pytest.mark.keras2] if version == KERAS_2 else [])
+    for case in CASES
+    for version in case.tensorflow
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
