@@ -550,6 +550,15 @@ def test_an_interrupt_leaves_the_files_as_they_were(cli: Cli, runs: FakeRuns, ki
     assert Path("train.py").read_text() == THREE
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """What a shell starts in the background ignores Ctrl-C, and so do the tests in it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_signal_while_files_are_written_waits(
     cli: Cli, runs: FakeRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -611,6 +620,7 @@ def test_nothing_is_written_before_the_verdict(
     assert Path("train.py").read_text() != THREE
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(
     ("number", "after_s"),
     [(signal.SIGINT, 3.0), (signal.SIGTERM, 1.0), (signal.SIGKILL, 3.0), (signal.SIGINT, 0.4)],
