@@ -246,8 +246,9 @@ def _cut_apart(comparison: Comparison) -> str:
     for one in comparison.series:
         if one.at_once > 1 and one.counts[0] != one.counts[1]:
             return (
-                f"the rewritten version makes {one.at_once} steps at once and was not cut short "
-                f"where the original was: with --steps, ask for a multiple of {one.at_once}"
+                f"the rewritten version makes {one.at_once} steps at once, and other steps of it "
+                f"were seen: with --steps, ask for a multiple of {one.at_once} (an epoch that is "
+                "none cannot be judged)"
             )
     return ""
 

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 tf.keras.utils.set_random_seed(11)
 rng = np.random.RandomState(11)
-samples = rng.normal(size=(420, 12)).astype(np.float32)
+samples = rng.normal(size=(480, 12)).astype(np.float32)
 classes = (samples[:, :4].sum(axis=1) > 0).astype(np.int64)
 
 
