@@ -635,7 +635,8 @@ def test_a_signal_at_any_moment(tmp_path: Path, number: signal.Signals, after_s:
     script.write_text(SCRIPT)
     asked = [sys.executable, "-m", "tfrewrite", "apply", "--verify", str(script)]
     asked += ["--select", "TFR107", "--python", str(python)]
-    with subprocess.Popen(asked, stderr=subprocess.PIPE) as process:
+    # Not from the checkout, whose folders are not laid out as a package.
+    with subprocess.Popen(asked, stderr=subprocess.PIPE, cwd=tmp_path) as process:
         time.sleep(after_s)
         assert process.poll() is None
         process.send_signal(number)
