@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.source import LOOPS
 from tfrewrite.analysis.symbols import PLAIN_SESSIONS
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.sessions import SessionRun
 
-_LOOPS = (
-    ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
-)  # fmt: skip
 # Many steps, whoever does them.
 _STEPS = ("train", "fit", "learn", "evaluate", "predict_generator", "main", "experiment")
 
@@ -119,7 +117,7 @@ class OpenedSessions:
         That is so where a loop stands in it, or where it is given to somebody who is not seen.
         """
         for node in self.reached(opened.block):
-            if isinstance(node, _LOOPS) and self._may_run(node):
+            if isinstance(node, LOOPS) and self._may_run(node):
                 return True
             if isinstance(node, ast.Call) and self._hands_on(node, opened):
                 return True
@@ -128,7 +126,7 @@ class OpenedSessions:
     def steps_within(self, statements: Iterable[ast.AST]) -> bool:
         """Whether a loop that runs the graph stands in statements, or in what they call."""
         return any(
-            isinstance(node, _LOOPS) and self._may_run(node) for node in self.reached(statements)
+            isinstance(node, LOOPS) and self._may_run(node) for node in self.reached(statements)
         )
 
     def works_otherwise(self, loop: ast.AST) -> bool:

@@ -68,7 +68,7 @@ class Source:
         """Whether a loop makes calls by one of these last names: a first look, by the text only."""
         return any(
             _last_name(call.func) in names
-            and any(isinstance(outer, _LOOPS) for outer in self.ancestors(call))
+            and any(isinstance(outer, LOOPS) for outer in self.ancestors(call))
             for call in self.all(ast.Call)
         )
 
@@ -173,7 +173,7 @@ def blocks_of(node: ast.AST) -> Iterator[Block]:
             yield block
 
 
-_LOOPS = (
+LOOPS = (
     ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 )  # fmt: skip
 _HOLDING_BLOCKS = frozenset(

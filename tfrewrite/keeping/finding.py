@@ -11,7 +11,7 @@ from tfrewrite.discovery import discover
 from tfrewrite.keeping.rewrites import Rewrites, RewrittenFile
 from tfrewrite.model import Outcome, Status
 from tfrewrite.verify import subjects
-from tfrewrite.verify.notebooks import notes_on, readable
+from tfrewrite.verify.notebooks import readable
 from tfrewrite.verify.trees import python_files
 
 
@@ -97,8 +97,7 @@ def _in_tree(folder: Path, rules: subjects.Rules, listed: Sequence[str]) -> Foun
 
 def _notes(scripts: Iterable[Script]) -> tuple[str, ...]:
     """What a run of a notebook leaves out."""
-    shown = [script.shown for script in scripts]
-    return tuple(note for path in shown for note in notes_on(str(path), path.read_bytes()))
+    return tuple(note for script in scripts for note in subjects.notes_of(script.shown))
 
 
 def _handled(folder: Path, rules: subjects.Rules, listed: Sequence[str]) -> Mapping[str, str]:
