@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis import keras_things
 from tfrewrite.analysis.abstract_values import (
-    Array,
     Bottom,
     Code,
     Done,
@@ -26,55 +25,18 @@ from tfrewrite.analysis.abstract_values import (
     part_of,
     parts,
 )
-from tfrewrite.analysis.arguments import arguments
-from tfrewrite.analysis.effects import Effect, effect_of
-from tfrewrite.analysis.gradient_flow import NO_FLOW, Flow, Read
+from tfrewrite.analysis.gradient_flow import Flow, Read
 from tfrewrite.analysis.trace import TraceError
+from tfrewrite.analysis.traced_libraries import TracedLibraries, known
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.tracing import Tracer
 
 _ON_HOST = frozenset("numpy item tolist cpu gpu".split())
-# They give several tensors, in a list or tuple.
-_SEVERAL = frozenset(
-    "clip_by_global_norm nn.moments split unstack meshgrid nn.top_k math.top_k linalg.svd"
-    " linalg.qr linalg.eigh nn.weighted_moments linalg.slogdet".split()
-)
-# The shape of what they give follows from the shapes of what they are given, and from plain values.
-_STATIC = frozenset(
-    "cast concat stack expand_dims squeeze identity stop_gradient transpose argmax argmin one_hot"
-    " matmul clip_by_value clip_by_norm zeros_like ones_like square sqrt exp abs sigmoid tanh"
-    " reshape zeros ones fill gather maximum minimum add subtract multiply divide pow sign round"
-    " convert_to_tensor tile pad split unstack reverse norm linalg.norm add_n equal not_equal less"
-    " less_equal greater greater_equal eye broadcast_to shape shape_n rank size constant negative"
-    " clip_by_global_norm slice image.resize image.rgb_to_grayscale image.flip_left_right"
-    " image.per_image_standardization where logical_and logical_or logical_not floor sin cos"
-    " tensordot einsum linalg.matmul".split()
-)
-_STATIC_PREFIXES = (
-    "nn.", "math.", "random.", "reduce_", "losses.", "keras.losses.", "keras.backend.",
-    "keras.activations.", "keras.metrics.", "metrics.",
-)  # fmt: skip
-_UNSTATIC = ("segment", "bincount", "ctc", "embedding_lookup_sparse", "unique", "top_k", "range")
-# Arguments of these that are tensors decide about shapes.
-_SHAPING = frozenset(
-    "reshape zeros ones fill tile broadcast_to slice strided_slice one_hot eye pad image.resize"
-    " nn.top_k math.top_k image.crop_and_resize split".split()
-)
-_FOREIGN = (
-    "ragged.", "sparse.", "strings.", "io.", "data.", "lookup.", "queue.", "audio.", "image.decode",
-    "distribute.", "saved_model.", "summary.", "compat.", "raw_ops.", "autodiff.", "quantization.",
-    "train.", "autograph.", "experimental.", "config.", "debugging.", "profiler.", "nest.",
-)  # fmt: skip
-_MANY_TURNS = 64
 _CHANGING = frozenset("append extend insert add update remove discard clear pop".split())
-_PURE = frozenset(f"builtins.{name}" for name in "int float bool str round min max".split())
 _GENERATORS = frozenset(
     "normal truncated_normal uniform uniform_full_int binomial make_seeds".split()
 )
-_CASTING = frozenset({"cast", "convert_to_tensor", "one_hot", "constant"})
-_PRINTING = frozenset({"builtins.print", "builtins.input", "builtins.open"})
-_HOST_MODULES = ("time.", "random.", "datetime.", "os.", "sys.", "logging.", "absl.logging.")
 
 
 class TracedCalls:
@@ -84,6 +46,7 @@ class TracedCalls:
         self._tracer = tracer
         self._names = tracer.facts.names
         self._values = tracer.values
+        self._libraries = TracedLibraries(tracer)
 
     def attribute(self, attribute: ast.Attribute) -> Value:
         """What reading an attribute gives."""
@@ -116,19 +79,7 @@ class TracedCalls:
             found = self._part_of(owner, found)
         if isinstance(owner, Own) and isinstance(found, Group) and self._is_keras(owner):
             self._has_variables(owner, name, line)
-        return self._known(found, ast.unparse(attribute), line)
-
-    def _known(self, found: Value, text: str, line: int) -> Value:
-        """A value that is found outside of the function, where it is the same at each call."""
-        match found:
-            case Unknown(why=why):
-                raise TraceError("captured-not-fixed", f"`{text}` in line {line}: {why}")
-            case Bottom():
-                raise TraceError("not-followed", f"`{text}` in line {line} is not followed")
-            case Array():
-                message = f"`{text}` in line {line} is a numpy array, which may change in place"
-                raise TraceError("captured-not-fixed", message)
-        return found
+        return known(found, ast.unparse(attribute), line)
 
     def _has_variables(self, owner: Thing | Own, name: str, line: int) -> None:
         """The list of a model's variables is empty before it is called for the first time."""
@@ -185,16 +136,12 @@ class TracedCalls:
         path = self._names.dotted(call.func)
         symbol = self._names.tf(call.func)
         if symbol is not None:
-            return self._of_tensorflow(call, symbol)
+            return self._libraries.of_tensorflow(call, symbol)
         if path is not None:
-            return self._of_python(call, path)
+            return self._libraries.of_python(call, path)
         if isinstance(call.func, ast.Attribute):
             return self._method(call, call.func)
         return self._called(call, self._tracer.value(call.func))
-
-    def _given(self, call: ast.Call) -> list[Value]:
-        values = [self._tracer.value(argument) for argument in call.args]
-        return values + [self._tracer.value(keyword.value) for keyword in call.keywords]
 
     def _called(self, call: ast.Call, function: Value) -> Value:
         match function:
@@ -205,7 +152,7 @@ class TracedCalls:
             case Own():
                 return self._of_own(call, function)
             case Library(path=path) if path.startswith("tensorflow."):
-                return self._of_tensorflow(call, path.removeprefix("tensorflow."))
+                return self._libraries.of_tensorflow(call, path.removeprefix("tensorflow."))
         message = f"what `{ast.unparse(call.func)}(...)` in line {call.lineno} does is not known"
         raise TraceError("unknown-call", message)
 
@@ -214,7 +161,7 @@ class TracedCalls:
     ) -> Value:
         """A function of the file is called, with values where these are known already."""
         if values is None:
-            values = self._given(call)
+            values = self._tracer.given(call)
         node = code.node
         names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
         given: dict[str, Value] = {}
@@ -248,7 +195,7 @@ class TracedCalls:
         if method is None:
             message = f"what calling a `{cls.name}` does is not in this file"
             raise TraceError("model-not-seen", message)
-        given = self._given(call)
+        given = self._tracer.given(call)
         if runs == "call" and self._tracer.conditional:
             message = f"line {call.lineno} calls a model under a condition"
             raise TraceError("not-followed", message)
@@ -277,9 +224,9 @@ class TracedCalls:
         """An object of Keras is called: a model, a layer, a loss, a metric."""
         tracer = self._tracer
         tracer.use(thing)
-        values = self._given(call)
+        values = self._tracer.given(call)
         flat = [part for value in values for part in parts(value)]
-        self._check_given(flat, call, arrays=True)
+        self._libraries.check_given(flat, call, arrays=True)
         if thing.kind in ("model", "layer"):
             if tracer.conditional and keras_things.makes_variables(thing.symbol):
                 message = f"line {call.lineno} calls a model under a condition"
@@ -293,7 +240,7 @@ class TracedCalls:
             raise TraceError("unknown-call", message)
         is_known = thing.kind == "loss" and not thing.code
         effect = keras_things.effect_of_loss(thing.symbol) if is_known else None
-        flow = self._flow(call, effect, values)
+        flow = self._libraries.flow(call, effect, values)
         if thing.kind in ("model", "layer"):
             if thing.kind == "model" or keras_things.makes_variables(thing.symbol):
                 read = tracer.read(call, f"`{ast.unparse(call.func)}` in line {call.lineno}")
@@ -380,7 +327,7 @@ class TracedCalls:
             case Thing(kind="variable"):
                 return self._of_variable(call, name)
             case Thing(kind="generator") if name in _GENERATORS:
-                self._check_given([p for v in self._given(call) for p in parts(v)], call)
+                self._libraries.check_given(self._tracer.given(call), call)
                 self._tracer.trace.generators = True
                 return Tensor()
             case Thing(kind="model" | "layer") if name in ("call", "__call__"):
@@ -394,11 +341,11 @@ class TracedCalls:
                     self._note_call(owner, frozenset(self._tracer.reads[first:]))
                 if found is not None:
                     return found
-                return self._called(call, self._known(member, text, line))
+                return self._called(call, known(member, text, line))
             case Group():
                 return self._of_group(call, func, owner)
             case Number():
-                if all(isinstance(value, Number) for value in self._given(call)):
+                if all(isinstance(value, Number) for value in self._tracer.given(call)):
                     return Group(None, Number()) if name == "as_list" else Number()
             case Tensor(static=static):
                 if name == "get_shape" and static and not self._tracer.relaxed:
@@ -410,7 +357,7 @@ class TracedCalls:
         raise TraceError("unknown-call", message)
 
     def _of_tape(self, call: ast.Call, name: str) -> Value:
-        values = self._given(call)
+        values = self._tracer.given(call)
         if name == "watch":
             return Number(ast.Constant(None))
         if name != "gradient" or len(values) < 2:
@@ -435,7 +382,7 @@ class TracedCalls:
         if self._tracer.conditional:
             message = f"line {call.lineno} updates under a condition"
             raise TraceError("not-followed", message)
-        self._check_given([p for v in self._given(call) for p in parts(v)], call)
+        self._libraries.check_given(self._tracer.given(call), call)
         self._run_inside(optimizer, call)
         self._tracer.trace.updates = True
         self._tracer.trace.by_optimizer = True
@@ -443,7 +390,7 @@ class TracedCalls:
 
     def _of_metric(self, call: ast.Call, metric: Thing, name: str) -> Value:
         self._tracer.use(metric)
-        self._check_given([p for v in self._given(call) for p in parts(v)], call, arrays=True)
+        self._libraries.check_given(self._tracer.given(call), call, arrays=True)
         if name == "result":
             return Tensor()
         if name in ("update_state", "reset_states", "reset_state"):
@@ -452,7 +399,7 @@ class TracedCalls:
         raise TraceError("unknown-call", message)
 
     def _of_variable(self, call: ast.Call, name: str) -> Value:
-        self._check_given([p for v in self._given(call) for p in parts(v)], call)
+        self._libraries.check_given(self._tracer.given(call), call)
         if name in ("assign", "assign_add", "assign_sub"):
             self._tracer.trace.updates = True
             return Done(f"`{name}`")
@@ -466,7 +413,7 @@ class TracedCalls:
         raise TraceError("unknown-call", message)
 
     def _of_group(self, call: ast.Call, func: ast.Attribute, owner: Group) -> Value:
-        values = self._given(call)
+        values = self._tracer.given(call)
         if func.attr == "values":
             return replace(owner, items=None, lazy=True)
         if func.attr == "keys":
@@ -483,193 +430,6 @@ class TracedCalls:
                 return Number(ast.Constant(None))
         message = f"`{ast.unparse(func)}(...)` in line {call.lineno} changes what others see"
         raise TraceError("python-effect", message)
-
-    # Libraries
-
-    def _of_tensorflow(self, call: ast.Call, symbol: str) -> Value:
-        line = call.lineno
-        self._tracer.trace.symbols.append((symbol, line))
-        kind = keras_things.kind_of(symbol)
-        if kind in ("loss", "setting"):
-            found = self._values.value(call)
-            return self._known(found, ast.unparse(call.func), line)
-        if kind is not None:
-            message = f"`tf.{symbol}` in line {line} makes variables, or what has some"
-            raise TraceError("makes-variables", message)
-        if symbol == "print" or symbol.startswith(("summary.", "py_function", "numpy_function")):
-            message = f"`tf.{symbol}` in line {line} does something outside of the graph"
-            raise TraceError("python-effect", message)
-        effect = effect_of(symbol, "2")
-        if effect is None or symbol.startswith(_FOREIGN) or not _is_harmless(effect):
-            message = f"what `tf.{symbol}` in line {line} does in a trace is not known"
-            raise TraceError("unknown-call", message)
-        values = self._given(call)
-        self._check_form(call, symbol, effect)
-        flat = [part for value in values for part in parts(value)]
-        self._check_given(flat, call, arrays=symbol in _CASTING)
-        if symbol == "convert_to_tensor" and len(values) > 1:
-            if any(isinstance(part, Tensor) and part.array for part in flat):
-                message = f"line {line} makes a tensor of a type that an array may not have"
-                raise TraceError("numpy-argument", message)
-        if symbol == "constant" and any(isinstance(part, Tensor) for part in flat):
-            message = f"`tf.constant` in line {line} is given a tensor, which fails in a trace"
-            raise TraceError("fails-when-traced", message)
-        if effect.random:
-            self._tracer.trace.draws.append(call)
-        tensors = [part for part in flat if isinstance(part, Tensor)]
-        keeps = symbol in _STATIC or symbol.startswith(_STATIC_PREFIXES)
-        keeps = keeps and not any(word in symbol for word in _UNSTATIC)
-        static = all(part.static for part in tensors) and keeps
-        if symbol == "where":
-            static = static and len(values) > 1
-        if symbol in _SHAPING or symbol.startswith("random."):
-            sizes = [p for v in values[_data_arguments(symbol) :] for p in parts(v)]
-            static = static and all(not isinstance(p, Tensor) or p.size for p in sizes)
-        if symbol == "shape":
-            return Tensor(static=True, size=static)
-        flow = self._flow(call, effect, values, keeps=symbol in _CASTING)
-        if symbol == "clip_by_global_norm":
-            clipped = values[0] if isinstance(values[0], Group) else Group(None, Tensor(flow=flow))
-            return group(replace(clipped, own=True, lazy=False), Tensor(flow=flow), own=True)
-        if symbol in _SEVERAL:
-            if not static or self._tracer.relaxed:
-                message = f"`tf.{symbol}` in line {line} needs a shape that a trace does not know"
-                raise TraceError("fails-when-traced", message)
-            return Group(None, Tensor(flow=flow), own=True)
-        if not static:
-            self._tracer.lacks_shape(f"what `tf.{symbol}` gives in line {line}")
-        return Tensor(static=static, flow=flow)
-
-    def _flow(
-        self, call: ast.Call, effect: Effect | None, values: list[Value], *, keeps: bool = False
-    ) -> Flow:
-        """From what a call computes, and which of it its gradient needs.
-
-        With `keeps` a gradient goes through, though the table has none for some types.
-        """
-        gradient = effect.gradient if effect is not None else {}
-        names = [*(effect.parameters if effect is not None else ())][: len(call.args)]
-        names += [""] * (len(call.args) - len(names))
-        names += [keyword.arg or "" for keyword in call.keywords]
-        found = NO_FLOW
-        for name, value in zip(names, values, strict=True):
-            one = self._tracer.flow(value, call)
-            match gradient.get(name):
-                case "value":
-                    found |= one.through_bend()
-                case "none" if not keeps:
-                    continue
-                case _:
-                    found |= one
-        return found
-
-    def _check_form(self, call: ast.Call, symbol: str, effect: Effect) -> None:
-        """Stops at a call that eager mode forgives: a name that is no text."""
-        given = arguments(call, effect.parameters) if effect.parameters else {}
-        if given is None:
-            message = f"line {call.lineno} calls `tf.{symbol}` in a way that is not known"
-            raise TraceError("fails-when-traced", message)
-        name = given.get("name")
-        if name is not None:
-            found = self._tracer.value(name)
-            if not (
-                isinstance(found, Number)
-                and (found.literal is None or isinstance(found.literal.value, (str, type(None))))
-                and isinstance(name, (ast.Constant, ast.JoinedStr))
-            ):
-                message = f"`{ast.unparse(name)}` is given as a name in line {call.lineno}"
-                raise TraceError("fails-when-traced", message)
-
-    def _check_given(self, flat: list[Value], call: ast.Call, *, arrays: bool = False) -> None:
-        for part in flat:
-            match part:
-                case Tensor(array=True) if not arrays:
-                    text = ast.unparse(call.func)
-                    message = (
-                        f"`{text}` in line {call.lineno} is given a numpy array, which has another"
-                        " type than a tensor of it where types are mixed"
-                    )
-                    raise TraceError("numpy-argument", message)
-                case Tensor() | Number() | Bottom() | Library():
-                    continue
-                case Thing(kind="variable" | "setting" | "loss"):
-                    continue
-                case Unknown(why=why):
-                    raise TraceError("captured-not-fixed", why)
-            if not isinstance(part, Tensor):
-                message = f"what `{ast.unparse(call.func)}` in line {call.lineno} is given"
-                raise TraceError("not-followed", f"{message} is not followed")
-
-    def _check_turns(self, values: list[Value], line: int) -> None:
-        """Stops at a loop that a trace would write out turn by turn for long."""
-        if any(map(_many, values)):
-            message = f"a trace would write out each of the many turns of the loop of line {line}"
-            raise TraceError("unrolls", message)
-
-    def _of_python(self, call: ast.Call, path: str) -> Value:
-        line = call.lineno
-        name = path.removeprefix("builtins.")
-        if path in _PRINTING or path.startswith(_HOST_MODULES):
-            message = f"`{name}` in line {line} would run only when the function is traced"
-            raise TraceError("python-effect", message)
-        if path.startswith("numpy.random."):
-            message = f"`{name}` in line {line} would draw only when the function is traced"
-            raise TraceError("python-effect", message)
-        values = self._given(call)
-        numbers = all(isinstance(v, Number) and not v.tensors for v in values)
-        groups = [value for value in values if isinstance(value, Group)]
-        match path:
-            case "builtins.range" if numbers:
-                self._check_turns(values, line)
-                return Group(None, Number(), lazy=True)
-            case "builtins.zip" if len(groups) == len(values):
-                return Group(None, group(*(one.each for one in groups)), lazy=True)
-            case "builtins.enumerate" if groups:
-                return Group(None, group(Number(), groups[0].each), lazy=True)
-            case "builtins.reversed" if groups:
-                return replace(groups[0], items=None, lazy=True)
-            case "builtins.list" | "builtins.tuple" if groups:
-                return replace(groups[0], own=True, lazy=False)
-            case "builtins.list" | "builtins.dict" if not values:
-                return Group((), Bottom(), own=True)
-            case "builtins.len" if groups or numbers:
-                return Number()
-            case "builtins.sum" if groups:
-                return self._tracer.computed([Number(), *parts(groups[0])], call)
-            case "builtins.pow" if len(values) == 2 and not call.keywords:
-                return self._tracer.computed(values, call)
-            case "builtins.abs":
-                return self._tracer.computed(values, call, (True,))
-        if numbers and (path in _PURE or path.startswith(("math.", "numpy."))):
-            if path.startswith("numpy.") and not path.startswith(("numpy.float", "numpy.int")):
-                message = f"`{name}` in line {line} makes an array"
-                raise TraceError("not-followed", message)
-            return Number()
-        if path in _PURE or path.startswith(("numpy.", "math.")) or path == "builtins.len":
-            message = f"`{name}(...)` in line {line} needs the value of a tensor itself"
-            raise TraceError("reads-on-host", message)
-        message = f"what `{name}(...)` in line {line} does is not known"
-        raise TraceError("unknown-call", message)
-
-
-def _many(value: Value) -> bool:
-    literal = value.literal.value if isinstance(value, Number) and value.literal else 0
-    return isinstance(literal, int) and literal > _MANY_TURNS
-
-
-def _is_harmless(effect: Effect) -> bool:
-    """Whether a symbol does nothing in a trace but to compute, draw and read."""
-    return not (
-        effect.host
-        or effect.calls
-        or effect.creates
-        or effect.writes
-        or effect.iterates
-        or effect.collections
-        or effect.registers
-        or effect.asserts
-        or not effect.returns_tensor
-    )
 
 
 def _gradients(sources: Value, line: int) -> Value:
@@ -699,13 +459,6 @@ def _assumed(node: ast.FunctionDef | ast.Lambda, owner: Own | None) -> dict[str,
     for name in required:
         given[name] = Number() if name in ("training", "mask") else Tensor(nest=True)
     return given
-
-
-def _data_arguments(symbol: str) -> int:
-    """How many arguments come before those that say a shape."""
-    if symbol == "random.shuffle":
-        return 1
-    return 0 if symbol in ("zeros", "ones", "fill", "eye") or symbol.startswith("random.") else 1
 
 
 def _makes_variables(statement: ast.stmt) -> bool:

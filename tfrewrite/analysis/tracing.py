@@ -23,15 +23,14 @@ from tfrewrite.analysis.abstract_values import (
     Unknown,
     Value,
     flow_of,
-    group,
     join,
     joined,
     parts,
 )
 from tfrewrite.analysis.flow import evaluated
-from tfrewrite.analysis.gradient_flow import NO_FLOW, Flow, Read
+from tfrewrite.analysis.gradient_flow import Flow, Read
 from tfrewrite.analysis.trace import Trace, TraceError
-from tfrewrite.analysis.traced_calls import TracedCalls
+from tfrewrite.analysis.traced_expressions import TracedExpressions, bends
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +94,7 @@ class Tracer:
         self._held: dict[tuple[Scope, str], Value] = {}
         self._running: list[ast.AST] = []
         self._returned: list[list[Value]] = []
-        self._calls = TracedCalls(self)
+        self._expressions = TracedExpressions(self)
         self._places: list[ast.AST] = []
         """They stand for the positions in lists of objects."""
         self.called: list[tuple[Thing | Own, frozenset[Read]]] = []
@@ -180,7 +179,7 @@ class Tracer:
 
     def call(self, value: Value, given: list[Value]) -> None:
         """Goes through the code of an object that is called by Keras."""
-        self._calls.by_keras(value, given)
+        self._expressions.calls.by_keras(value, given)
 
     def read(self, node: ast.AST, words: str) -> Read:
         """A model is called, or a variable used."""
@@ -216,10 +215,10 @@ class Tracer:
             case ast.Assign(targets=targets, value=value):
                 given = self.value(value)
                 for target in targets:
-                    self._bind(target, given)
+                    self.bind(target, given)
             case ast.AnnAssign(target=target, value=value):
                 if value is not None:
-                    self._bind(target, self.value(value))
+                    self.bind(target, self.value(value))
             case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
                 self._augment(target, op, self.value(value))
             case ast.AugAssign(target=target):
@@ -247,7 +246,7 @@ class Tracer:
             case ast.Delete(targets=targets) if all(isinstance(t, ast.Name) for t in targets):
                 pass
             case ast.Assert(test=test):
-                self._plain_test(test)
+                self._expressions.plain_test(test)
             case ast.Pass():
                 pass
             case ast.Raise():
@@ -270,7 +269,7 @@ class Tracer:
             self._statement(statement)
 
     def _if(self, statement: ast.If) -> None:
-        test = self._plain_test(statement.test)
+        test = self._expressions.plain_test(statement.test)
         if test.literal is not None:
             taken = bool(test.literal.value)
             self._block(statement.body if taken else statement.orelse)
@@ -287,16 +286,6 @@ class Tracer:
         for key, value in other.items():
             self._held[key] = join(self._held[key], value) if key in self._held else value
 
-    def _plain_test(self, test: ast.expr) -> Number:
-        """A condition that is decided when the function is traced, the same each time."""
-        found = self.value(test)
-        if isinstance(found, Number) and not found.tensors:
-            return found
-        if isinstance(found, Group) and found.items is None and not found.lazy:
-            return Number()
-        message = f"`{ast.unparse(test)}` in line {test.lineno} is decided by a tensor"
-        raise TraceError("tensor-decides", message)
-
     def _for(self, statement: ast.For) -> None:
         for inner in ast.walk(statement):
             if isinstance(inner, (ast.Break, ast.Continue)) or (
@@ -310,16 +299,25 @@ class Tracer:
             raise TraceError("tensor-decides", message)
         if iterable.items is not None and not iterable.lazy and len(iterable.items) <= _FEW_ITEMS:
             for item in iterable.items:
-                self._bind(statement.target, item)
+                self.bind(statement.target, item)
                 self._block(statement.body)
             return
         for number in range(_ROUNDS):
             before = dict(self._held)
-            self._bind(statement.target, self._turn(iterable, number))
+            self.bind(statement.target, self.turn(iterable, number))
             self._block(statement.body)
             self._merge(before)
             if self._held == before:
                 return
+
+    def turn(self, iterable: Group, number: int) -> Value:
+        """What a loop gives in one of its turns."""
+        each = iterable.each
+        if not iterable.apart or iterable.lazy or not isinstance(each, (Thing, Own)):
+            return each
+        while len(self._places) <= number:
+            self._places.append(ast.Pass())
+        return replace(each, of=(*each.of, frozenset({self._places[number]})))
 
     def _enter(self, item: ast.withitem, line: int) -> None:
         manager = item.context_expr
@@ -328,7 +326,7 @@ class Tracer:
             message = f"what `{ast.unparse(manager)}` in line {line} does is not followed"
             raise TraceError("not-followed", message)
         if item.optional_vars is not None:
-            self._bind(item.optional_vars, Thing("tape", "GradientTape"))
+            self.bind(item.optional_vars, Thing("tape", "GradientTape"))
 
     # Names
 
@@ -339,7 +337,7 @@ class Tracer:
             raise TraceError("python-effect", f"line {line} binds `{name}` for others to see")
         self._held[owner, name] = value
 
-    def _bind(self, target: ast.expr, value: Value) -> None:
+    def bind(self, target: ast.expr, value: Value) -> None:
         match target:
             case ast.Name(id=name):
                 self._hold(target, name, value)
@@ -371,7 +369,7 @@ class Tracer:
                 raise TraceError("not-followed", f"line {target.lineno} unpacks with a star")
             known = value.items is not None and position < len(value.items)
             part = value.items[position] if known and value.items is not None else value.each
-            self._bind(element, part)
+            self.bind(element, part)
 
     def _augment(self, target: ast.Name, op: ast.operator, added: Value) -> None:
         current, line = self.name(target), target.lineno
@@ -382,8 +380,8 @@ class Tracer:
         elif isinstance(current, Thing) or (isinstance(current, Tensor) and current.array):
             raise TraceError("python-effect", f"line {line} changes `{target.id}` in place")
         else:
-            bends = _bends(op, None, None)
-            self._hold(target, target.id, self.computed([current, added], target, bends))
+            bent = bends(op, None, None)
+            self._hold(target, target.id, self.computed([current, added], target, bent))
 
     def rebind(self, name: ast.Name, value: Value) -> None:
         """A list that the function made gets another item."""
@@ -406,221 +404,20 @@ class Tracer:
             raise TraceError("captured-not-fixed", f"`{name.id}` is a part of a model")
         return found
 
-    # Expressions
+    def given(self, call: ast.Call) -> list[Value]:
+        """What a call is given, by position and then by name."""
+        values = [self.value(argument) for argument in call.args]
+        return values + [self.value(keyword.value) for keyword in call.keywords]
 
     def value(self, expr: ast.expr) -> Value:
         """What an expression gives in the trace; stops where that is not known."""
-        line = expr.lineno
-        match expr:
-            case ast.Constant():
-                return Number(expr)
-            case ast.Name():
-                return self.name(expr)
-            case ast.Attribute():
-                return self._calls.attribute(expr)
-            case ast.Call():
-                return self._calls.call(expr)
-            case ast.Tuple(elts=elements) | ast.List(elts=elements):
-                if any(isinstance(element, ast.Starred) for element in elements):
-                    items = [
-                        self._each(element.value)
-                        if isinstance(element, ast.Starred)
-                        else self.value(element)
-                        for element in elements
-                    ]
-                    return Group(None, joined(*items), own=True)
-                return group(*(self.value(element) for element in elements), own=True)
-            case ast.Dict(keys=keys, values=values) if all(keys):
-                for key in keys:
-                    if key is not None:
-                        self.value(key)
-                return Group(None, joined(*(self.value(value) for value in values)), own=True)
-            case ast.ListComp() | ast.GeneratorExp():
-                return self._comprehension(expr)
-            case ast.BinOp(left=left, right=right):
-                return self._binary(expr, self.value(left), self.value(right))
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                test = self._plain_test(operand)
-                if test.literal is None:
-                    return Number()
-                return Number(ast.Constant(not test.literal.value))
-            case ast.UnaryOp(operand=operand):
-                found = self.value(operand)
-                return found if isinstance(found, Number) else self.computed([found], operand)
-            case ast.BoolOp(values=values):
-                for value in values:
-                    self._plain_test(value)
-                return Number()
-            case ast.Compare():
-                return self._comparison(expr)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                self._plain_test(test)
-                return joined(self.value(body), self.value(orelse))
-            case ast.Subscript():
-                return self._subscript(expr)
-            case ast.Slice():
-                return self._slice(expr)
-            case ast.JoinedStr(values=values):
-                for value in values:
-                    inner = value.value if isinstance(value, ast.FormattedValue) else value
-                    if not isinstance(self.value(inner), Number):
-                        raise TraceError("reads-on-host", f"line {line} makes text of a tensor")
-                return Number()
-        message = f"`{ast.unparse(expr)}` in line {line} is not followed"
-        raise TraceError("not-followed", message)
-
-    def _comprehension(self, expr: ast.ListComp | ast.GeneratorExp) -> Value:
-        first = self.value(expr.generators[0].iter)
-        found: Value = Bottom()
-        for number in range(2):  # what is called in it is called again
-            self._generators(expr, first, number)
-            found = join(found, self.value(expr.elt))
-        return Group(None, found, own=True, lazy=isinstance(expr, ast.GeneratorExp))
-
-    def _each(self, expr: ast.expr) -> Value:
-        found = self.value(expr)
-        if not isinstance(found, Group):
-            raise TraceError(
-                "fails-when-traced", f"line {expr.lineno} unpacks what may be a tensor"
-            )
-        return found.each
-
-    def _turn(self, iterable: Group, number: int) -> Value:
-        """What a loop gives in one of its turns."""
-        each = iterable.each
-        if not iterable.apart or iterable.lazy or not isinstance(each, (Thing, Own)):
-            return each
-        while len(self._places) <= number:
-            self._places.append(ast.Pass())
-        return replace(each, of=(*each.of, frozenset({self._places[number]})))
-
-    def _generators(self, expr: ast.ListComp | ast.GeneratorExp, first: Value, number: int) -> None:
-        for generator in expr.generators:
-            outermost = generator is expr.generators[0]
-            iterable = first if outermost else self.value(generator.iter)
-            if not isinstance(iterable, Group) or generator.is_async:
-                message = f"line {expr.lineno} loops over what may be a tensor"
-                raise TraceError("fails-when-traced", message)
-            self._bind(generator.target, self._turn(iterable, number))
-            for test in generator.ifs:
-                self._plain_test(test)
-
-    def _binary(self, expr: ast.BinOp, left: Value, right: Value) -> Value:
-        if isinstance(left, Group) or isinstance(right, Group):
-            if (
-                isinstance(left, Group)
-                and isinstance(right, Group)
-                and isinstance(expr.op, ast.Add)
-            ):
-                items = None
-                if left.items is not None and right.items is not None:
-                    items = (*left.items, *right.items)
-                return Group(items, join(left.each, right.each), own=True)
-            if isinstance(left, Number) or isinstance(right, Number):
-                whole = left if isinstance(left, Group) else right
-                assert isinstance(whole, Group)
-                return Group(None, whole.each, own=True)
-        if isinstance(expr.op, ast.Mod) and isinstance(left, Number):
-            literal = left.literal.value if left.literal is not None else ""
-            if not isinstance(right, Number) and isinstance(literal, str):
-                raise TraceError("reads-on-host", f"line {expr.lineno} may make text of a tensor")
-        return self.computed([left, right], expr, _bends(expr.op, expr.left, expr.right))
+        return self._expressions.value(expr)
 
     def computed(self, values: list[Value], node: ast.expr, bends: tuple[bool, ...] = ()) -> Value:
         """What an operator makes of values; `bends` says of which the gradient needs the value."""
-        line = node.lineno
-        flow = NO_FLOW
-        for index, value in enumerate(values):
-            one = self.flow(value, node)
-            flow |= one.through_bend() if index < len(bends) and bends[index] else one
-        static = True
-        tensors = False
-        maybe = False
-        for value in values:
-            match value:
-                case Tensor(array=True):
-                    raise TraceError("numpy-argument", f"line {line} computes with a numpy array")
-                case Tensor():
-                    static = static and value.static
-                    tensors = True
-                case Thing(kind="variable"):
-                    tensors = True
-                case Number():
-                    maybe = maybe or value.tensors
-                case Bottom():
-                    pass
-                case Unknown(why=why):
-                    raise TraceError("captured-not-fixed", why)
-                case _:
-                    message = f"what line {line} computes is not followed"
-                    raise TraceError("not-followed", message)
-        if tensors:
-            size = all(isinstance(v, Number) or (isinstance(v, Tensor) and v.size) for v in values)
-            return Tensor(static=static, size=size, flow=flow)
-        return Number(tensors=maybe, flow=flow)
+        return self._expressions.computed(values, node, bends)
 
-    def _comparison(self, expr: ast.Compare) -> Value:
-        values = [self.value(expr.left), *(self.value(one) for one in expr.comparators)]
-        if all(isinstance(op, (ast.Is, ast.IsNot)) for op in expr.ops):
-            left, right = values[0], values[-1]
-            none = isinstance(right, Number) and right.literal is not None
-            if none and isinstance(left, Number) and left.literal is not None and len(values) == 2:
-                assert isinstance(right, Number) and right.literal is not None
-                same = left.literal.value is right.literal.value
-                return Number(ast.Constant(same is isinstance(expr.ops[0], ast.Is)))
-            return Number()
-        if all(isinstance(value, Number) and not value.tensors for value in values):
-            return Number()
-        if len(values) > 2 or isinstance(expr.ops[0], (ast.In, ast.NotIn)):
-            message = f"`{ast.unparse(expr)}` in line {expr.lineno} asks tensors one by one"
-            raise TraceError("tensor-decides", message)
-        found = self.computed(values, expr)
-        assert isinstance(found, (Tensor, Number))
-        return replace(found, flow=NO_FLOW)  # there is no gradient
-
-    def _subscript(self, expr: ast.Subscript) -> Value:
-        owner = self.value(expr.value)
-        index = self.value(expr.slice)
-        line = expr.lineno
-        match owner:
-            case Group(items=items, each=each):
-                if isinstance(expr.slice, ast.Slice):
-                    return Group(None, each, own=True)
-                if not isinstance(index, Number):
-                    raise TraceError("reads-on-host", f"line {line} takes an item by a tensor")
-                if items is not None and index.literal is not None:
-                    position = index.literal.value
-                    if isinstance(position, int) and 0 <= position < len(items):
-                        return items[position]
-                return each
-            case Tensor(array=True):
-                raise TraceError("numpy-argument", f"line {line} takes a part of a numpy array")
-            case Tensor():
-                static = owner.static and self._keeps_shape(index)
-                if not static:
-                    self.lacks_shape(f"the part that line {line} takes")
-                return replace(owner, static=static)
-            case Thing(kind="variable"):
-                if not self._keeps_shape(index):
-                    self.lacks_shape(f"the part that line {line} takes")
-                return Tensor(static=self._keeps_shape(index), flow=self.flow(owner, expr))
-            case Number():
-                return Number()
-            case Unknown(why=why):
-                raise TraceError("captured-not-fixed", why)
-        raise TraceError("not-followed", f"`{ast.unparse(expr)}` in line {line} is not followed")
-
-    def _keeps_shape(self, index: Value) -> bool:
-        """Whether a part of a tensor that is taken has a shape that a trace knows."""
-        return all(
-            isinstance(part, Number) or (isinstance(part, Tensor) and part.size)
-            for part in parts(index)
-        )
-
-    def _slice(self, expr: ast.Slice) -> Value:
-        bounds = [self.value(b) for b in (expr.lower, expr.upper, expr.step) if b is not None]
-        tensors = [bound for bound in bounds if isinstance(bound, Tensor)]
-        return joined(*tensors) if tensors else joined(Number(), *bounds)
+    # Notes
 
     def lacks_shape(self, words: str) -> None:
         """Notes the first value whose shape only other values tell."""
@@ -630,25 +427,6 @@ class Tracer:
         """Notes that an object is used."""
         if thing not in self.trace.things:
             self.trace.things.append(thing)
-
-
-def _bends(op: ast.operator, left: ast.expr | None, right: ast.expr | None) -> tuple[bool, bool]:
-    """Whether the gradient with respect to each operand is computed from that operand's value."""
-    match op:
-        case ast.Div():
-            return False, True
-        case ast.Pow():
-            power = right.value if isinstance(right, ast.Constant) else None
-            return isinstance(power, (int, float)) and power not in (0, 1), True
-        case ast.Mult() if left is not None and right is not None:
-            names = isinstance(left, (ast.Name, ast.BinOp)) and not _calls_in(left)
-            squared = names and ast.dump(left) == ast.dump(right)
-            return squared, squared
-    return False, False
-
-
-def _calls_in(expr: ast.expr) -> bool:
-    return any(isinstance(node, ast.Call) for node in ast.walk(expr))
 
 
 def evaluated_in(node: ast.FunctionDef | ast.Lambda) -> list[ast.AST]:
