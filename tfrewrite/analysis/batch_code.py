@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.data_values import MOVING_RANGE
-from tfrewrite.analysis.number_sorts import ARRAYS
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import (
     CallEffect,
@@ -70,21 +69,6 @@ _STATEMENTS = (
     ast.Expr, ast.Return, ast.If, ast.Pass, ast.Break, ast.Continue, ast.While, ast.Assert,
 )  # fmt: skip
 _MAX_DEPTH = 6
-_NEW_CONTAINERS = frozenset({"builtins.list", "builtins.dict", "collections.deque"})
-# With the place of their `dtype`, without which they hold numbers; none where another array or
-# a value says what they hold.
-_NEW_ARRAYS = {
-    "numpy.ndarray": 1, "numpy.zeros": 1, "numpy.ones": 1, "numpy.empty": 1, "numpy.arange": 3,
-    "numpy.full": None, "numpy.zeros_like": None, "numpy.empty_like": None, "numpy.ones_like": None,
-}  # fmt: skip
-# They copy what they are given, unless they are told not to.
-_JOINING = frozenset(
-    f"numpy.{name}" for name in "array copy concatenate stack vstack hstack tile repeat".split()
-)
-_COPYING = frozenset({"astype", "copy"})
-_NUMBER_TYPES = frozenset(
-    "float float16 float32 float64 int int8 int16 int32 int64 uint8 uint16 bool bool_".split()
-)
 
 
 @dataclass(eq=False)
@@ -122,7 +106,7 @@ class BatchCode:
         self._own = facts.own_calls
         self._owned = facts.ownership
         self._data = facts.data_values
-        self._numbers = facts.numbers
+        self._new = facts.new_objects
 
     def effects(self, code: Iterable[ast.AST], local: frozenset[str]) -> BatchEffects:
         """What code of one scope does, of which the names in `local` are its own."""
@@ -141,7 +125,7 @@ class _Look:
         self._own = code._own
         self._owned = code._owned
         self._data = code._data
-        self._numbers = code._numbers
+        self._new = code._new
         self._local = local
         self._inside: list[ast.AST] = []
         self._receivers: list[ast.expr | None] = []
@@ -329,100 +313,36 @@ class _Look:
         """Whether an attribute starts as a number, and gets nothing but what is computed."""
         cls = self._of_self(target)
         stores = (self._classes.stores(cls, target.attr) if cls is not None else None) or []
-        return self._is_counted([store.value for store in stores])
+        return self._new.is_counted([store.value for store in stores])
 
     def _starts_as_number(self, name: ast.Name) -> bool:
-        return self._is_counted([binding.value for binding in self._scopes.bindings(name)])
-
-    def _is_counted(self, values: list[ast.expr | None]) -> bool:
-        """Whether a variable starts as a number, and gets nothing but what is computed for it."""
-        return any(map(_is_number, values)) and all(map(self._is_computed, values))
-
-    def _is_computed(self, value: ast.expr | None) -> bool:
-        """Whether a value is a number, or made anew by an operator: nobody else has hold of it."""
-        if isinstance(value, (ast.Constant, ast.BinOp, ast.UnaryOp)):
-            return True
-        if value is None or self._numbers.of(value) in (None, *ARRAYS):
-            bindings = self._scopes.bindings(value) if isinstance(value, ast.Name) else []
-            return bindings != [] and all(
-                isinstance(binding.value, (ast.Constant, ast.BinOp, ast.UnaryOp))
-                and binding.how in (How.ASSIGN, How.AUGMENT)
-                for binding in bindings
-            )
-        return True
+        return self._new.is_counted([binding.value for binding in self._scopes.bindings(name)])
 
     def _made_here(self, target: ast.expr) -> bool:
         """Whether a name holds an object that this code made itself, in this turn."""
         if not isinstance(target, ast.Name) or not self._is_local(target):
             return False
         bindings = self._flow.reaching(target)
-        if any(self._handed_out(binding, target) for binding in bindings):
+        if any(self._new.handed_out(binding, target) for binding in bindings):
             return False
         return bool(bindings) and all(self._makes(binding) for binding in bindings)
 
-    def _handed_out(self, binding: Binding, change: ast.Name) -> bool:
-        """Whether a generator may have given an array away since it was made, before a change.
-
-        TensorFlow 1.15 takes the memory of an array that happens to lie well for a tensor's, and
-        the tensor may wait for its run while the generator goes on.
-        """
-        if _is_container(binding.value):
-            return False  # an array is made of it anew
-        function = self._source.function(change)
-        for given in ast.walk(function) if function is not None else ():
-            if not isinstance(given, (ast.Yield, ast.YieldFrom)):
-                continue
-            if binding.node.lineno < given.lineno < change.lineno:  # type: ignore[attr-defined]
-                return True
-            for loop in self._source.ancestors(given):
-                around = isinstance(loop, (ast.For, ast.While)) and loop in self._source.ancestors(
-                    change
-                )
-                if around and loop not in self._source.ancestors(binding.node):
-                    return True
-        return False
-
     def _makes(self, binding: Binding) -> bool:
-        value = binding.value
         if binding.how is How.AUGMENT:
             return True
-        if binding.how is not How.ASSIGN or value is None:
+        if binding.how is not How.ASSIGN or binding.value is None:
             return False
         if not any(binding.node in ast.walk(one) for one in self._inside) and self._inside:
             return False
-        if isinstance(value, (ast.List, ast.Dict, ast.ListComp, ast.BinOp)):
-            return True
-        if not isinstance(value, ast.Call) or writes_to_argument(value, None):
-            return False  # or it is told not to copy
-        if isinstance(value.func, ast.Attribute) and value.func.attr in _COPYING:
-            return self._data.expr(value.func.value)
-        path = self._names.dotted(value.func) or ""
-        if path == "numpy.ndarray" and (len(value.args) > 2 or len(value.keywords) > 0):
-            return False  # it may be laid over the memory of another
-        return path in _NEW_CONTAINERS or path in _NEW_ARRAYS or path in _JOINING
+        return self._new.is_new(binding.value)
 
     def _numbers_made_here(self, target: ast.expr) -> bool:
         """Whether a name holds numbers, so that none of its parts is an object of others."""
-        return self._made_here(target) and all(
-            self._makes_numbers(binding.value)
-            for binding in self._scopes.bindings(target)  # type: ignore[arg-type]
+        return (
+            isinstance(target, ast.Name)
+            and self._made_here(target)
+            and all(self._new.is_of_numbers(one.value) for one in self._scopes.bindings(target))
         )
-
-    def _makes_numbers(self, value: ast.expr | None) -> bool:
-        """Whether a call makes an array of numbers: a list, or an array of objects, holds any."""
-        if not isinstance(value, ast.Call) or self._names.dotted(value.func) not in _NEW_ARRAYS:
-            return False
-        at = _NEW_ARRAYS[str(self._names.dotted(value.func))]
-        given = [one.value for one in value.keywords if one.arg in ("dtype", None)]
-        if at is None:
-            return bool(given) and all(map(self._is_number_type, given))
-        return all(map(self._is_number_type, [*given, *value.args[at : at + 1]]))
-
-    def _is_number_type(self, dtype: ast.expr) -> bool:
-        if isinstance(dtype, ast.Constant):
-            return dtype.value in _NUMBER_TYPES
-        module, _, name = (self._names.dotted(dtype) or "").rpartition(".")
-        return module in ("numpy", "builtins") and name in _NUMBER_TYPES
 
     # Calls
 
@@ -597,15 +517,6 @@ def _binds_names(target: ast.expr) -> bool:
     if isinstance(target, (ast.Tuple, ast.List)):
         return all(_binds_names(part) for part in target.elts)
     return isinstance(target, ast.Name)
-
-
-def _is_number(value: ast.expr | None) -> bool:
-    return isinstance(value, ast.Constant) and isinstance(value.value, (int, float))
-
-
-def _is_container(value: ast.expr | None) -> bool:
-    """Whether a value is a list or a dict as it is written."""
-    return isinstance(value, (ast.List, ast.Dict, ast.ListComp))
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

@@ -285,9 +285,9 @@ class BatchesAhead:
                 root = root.value
             parent = self._source.parent(node)
             if isinstance(root, ast.Name) and root.id == node.id:
-                other = isinstance(parent, ast.Attribute) and isinstance(state, ast.Attribute)
-                if other and isinstance(parent, ast.Attribute) and parent.attr != state.attr:  # type: ignore[attr-defined]
-                    continue  # `mnist.test`, beside `mnist.train`
+                match parent, state:
+                    case ast.Attribute(attr=one), ast.Attribute(attr=other) if one != other:
+                        continue  # `mnist.test`, beside `mnist.train`
                 if self._is_count(parent):
                     continue
             elif not self._data.dataset(node):
@@ -316,11 +316,12 @@ class BatchesAhead:
 
     # Calls
 
-    def looked_into(self, call: ast.Call) -> ast.AST | None:
+    def looked_into(self, call: ast.Call) -> ast.FunctionDef | None:
         """The function of the file that a call runs, where nothing stands between."""
         function = self._own.function(call)
-        plain = isinstance(function, ast.FunctionDef) and not function.decorator_list
-        return function if plain else None
+        if isinstance(function, ast.FunctionDef) and not function.decorator_list:
+            return function
+        return None
 
     def harmless(self, call: ast.Call) -> bool:
         """Whether a call belongs to the graph, which knows nothing of the arrays of a script."""
@@ -346,8 +347,11 @@ class _Rest:
 
     def run_statement(self, batch: FedBatch) -> None:
         run = batch.run
-        if isinstance(batch.statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            self.pieces += getattr(batch.statement, "targets", None) or [batch.statement.target]  # type: ignore[union-attr]
+        match batch.statement:
+            case ast.Assign(targets=targets):
+                self.pieces += targets
+            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+                self.pieces.append(target)
         self.pieces.append(run.fetches)
         self._around(run.call, batch.statement)
         if batch.filed is None:
@@ -363,7 +367,7 @@ class _Rest:
                 function = self._ahead.looked_into(outer)
                 if function is not None and function not in self._entered:
                     self._entered.add(function)
-                    self._block(function.body)  # type: ignore[attr-defined]
+                    self._block(function.body)
             self.pieces += [
                 one
                 for one in ast.iter_child_nodes(outer)
@@ -412,7 +416,7 @@ class _Rest:
                 self.calls.add(call)
                 if function not in self._entered:
                     self._entered.add(function)
-                    self._block(function.body)  # type: ignore[attr-defined]
+                    self._block(function.body)
             elif self._ahead.harmless(call):
                 self.calls.add(call)
 

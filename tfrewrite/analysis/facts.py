@@ -53,6 +53,7 @@ from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.mixed_types import MixedTypes
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.new_objects import NewObjects
 from tfrewrite.analysis.next_elements import NextElements
 from tfrewrite.analysis.number_uses import NumberUses
 from tfrewrite.analysis.numbers import Numbers
@@ -370,6 +371,11 @@ class Facts:
     def batches_ahead(self) -> BatchesAhead:
         """Whether batches can be made ahead unseen."""
         return BatchesAhead(self)
+
+    @cached_property
+    def new_objects(self) -> NewObjects:
+        """Which values are objects made anew."""
+        return NewObjects(self)
 
     @cached_property
     def batch_code(self) -> BatchCode:

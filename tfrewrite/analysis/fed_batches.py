@@ -393,9 +393,10 @@ class FedBatches:
         if len(statement.targets) > 1:
             return False
         if isinstance(target, ast.Tuple):
-            listed = isinstance(run.fetches, (ast.List, ast.Tuple))
+            if not isinstance(run.fetches, (ast.List, ast.Tuple)):
+                return False
             plain = all(isinstance(part, ast.Name) for part in target.elts)
-            return listed and plain and len(target.elts) == len(run.fetches.elts)  # type: ignore[attr-defined]
+            return plain and len(target.elts) == len(run.fetches.elts)
         return isinstance(target, ast.Name)
 
     def _dict_used(self, batch: FedBatch) -> Obstacle | None:

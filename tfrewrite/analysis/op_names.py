@@ -189,7 +189,7 @@ class OpNames:
         given = [*named, *call.args[at : at + 1]]
         if not given:
             return default
-        return given[0].value if _is_text(given[0]) else ""  # type: ignore[attr-defined]
+        return _text(given[0])
 
     def _words(self, expr: ast.expr) -> set[str]:
         """What the ops of an expression may be called, as far as that is seen."""
@@ -282,8 +282,10 @@ def _parts(value: Node) -> list[Node]:
     return found
 
 
-def _is_text(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+def _text(value: ast.expr) -> str:
+    """A text as it is written; empty where it is anything else."""
+    literal = value.value if isinstance(value, ast.Constant) else ""
+    return literal if isinstance(literal, str) else ""
 
 
 def _plain(name: str) -> str:
