@@ -48,8 +48,15 @@ def test_a_value_made_where_it_stands_is_new(expression: str) -> None:
 
 @pytest.mark.parametrize(
     "expression",
-    ["[0, 0]", "np.zeros(3, object)", "np.zeros(3, dtype=kind)", "np.zeros(3, **more)"]
-    + ["np.full(3, x)", "np.zeros_like(x)", "np.array([1])"],
+    [
+        "[0, 0]",
+        "np.zeros(3, object)",
+        "np.zeros(3, dtype=kind)",
+        "np.zeros(3, **more)",
+        "np.full(3, x)",
+        "np.zeros_like(x)",
+        "np.array([1])",
+    ],
 )
 def test_what_may_hold_any_object_is_not_of_numbers(expression: str) -> None:
     found, value = given(expression)
@@ -58,8 +65,13 @@ def test_what_may_hold_any_object_is_not_of_numbers(expression: str) -> None:
 
 @pytest.mark.parametrize(
     "expression",
-    ["np.zeros(3)", "np.zeros(3, 'float32')", "np.zeros(3, dtype=np.int64)"]
-    + ["np.zeros_like(x, dtype=float)", "np.ndarray((3,))"],
+    [
+        "np.zeros(3)",
+        "np.zeros(3, 'float32')",
+        "np.zeros(3, dtype=np.int64)",
+        "np.zeros_like(x, dtype=float)",
+        "np.ndarray((3,))",
+    ],
 )
 def test_a_new_array_is_of_numbers(expression: str) -> None:
     found, value = given(expression)
@@ -76,7 +88,7 @@ def test_a_new_array_is_of_numbers(expression: str) -> None:
         ("n = None\nn = n + 1", False),
     ],
 )
-def test_what_counts_starts_as_a_number(text: str, counted: bool) -> None:
+def test_what_counts_starts_as_a_number(text: str, *, counted: bool) -> None:
     found, _ = given("n", f"x = np.zeros(3)\n{text}")
     values: list[ast.expr | None] = [
         node.value

@@ -26,7 +26,7 @@ from tfrewrite.verify import cost
 from tfrewrite.verify.batch import Job, verify_all
 from tfrewrite.verify.experiment import Effort, Pair
 from tfrewrite.verify.judging import Promise
-from tfrewrite.verify.model import Subject, Verdict
+from tfrewrite.verify.model import Subject, Verdict, Verification
 from tfrewrite.verify.process import Ending, RunRequest, run_script
 from tfrewrite.verify.runs import Conditions, Program
 from tfrewrite.verify.timing import RUNS
@@ -574,6 +574,62 @@ def test_the_most_runs_are_made_where_rounding_shows(tmp_path: Path, runs: FakeR
     assert len(runs.made) == cost.most_runs(one.effort, one.pair.promise)
 
 
+ONEDNN = {"environment": {"python": "3.11", "tensorflow": "2.21.0", "devices": ["CPU"]}}
+
+
+def without_onednn(run: Ran) -> bool:
+    return run.environment.get("TF_ENABLE_ONEDNN_OPTS") == "0"
+
+
+def rounded_by_onednn(by: float) -> Callable[[Ran], str]:
+    def prints(run: Ran) -> str:
+        return f"loss {1.5 + by * ('new' in run.text and not without_onednn(run)):.9f}\n"
+
+    return prints
+
+
+def held_to_rounding(tmp_path: Path, **asked: Any) -> Verification:
+    (tmp_path / "train.py").write_text(TRAIN)
+    one = job(tmp_path, **asked)
+    one = replace(one, pair=replace(one.pair, promise=Promise(Contract.ROUNDING)))
+    (found,) = verify_all([one], ignored)
+    return found
+
+
+def test_what_only_the_kernels_of_onednn_round_otherwise(tmp_path: Path, runs: FakeRuns) -> None:
+    runs.prints = rounded_by_onednn(1e-4)
+    runs.summary = ONEDNN
+    found = held_to_rounding(tmp_path, steps=3)
+    assert found.verdict is Verdict.PASS, found.reason
+    assert found.numerics is not None
+    assert "held to each other without oneDNN" in found.numerics.notes[-1]
+    assert [without_onednn(run) for run in runs.made] == [False] * 5 + [True] * 2
+
+
+def test_what_differs_by_other_kernels_as_well_fails(tmp_path: Path, runs: FakeRuns) -> None:
+    runs.prints = lambda run: f"loss {1.5 + 1e-4 * ('new' in run.text):.9f}\n"
+    runs.summary = ONEDNN
+    found = held_to_rounding(tmp_path, steps=3)
+    assert found.verdict is Verdict.FAIL
+    assert found.numerics is not None and not found.numerics.notes
+    assert len([run for run in runs.made if without_onednn(run)]) == 5
+
+
+@pytest.mark.parametrize(
+    ("by", "summary"),
+    [(1e-1, ONEDNN), (1e-4, {}), (1e-4, {"environment": {"tensorflow": "2.4.4"}})],
+    ids=["far away", "TensorFlow 1", "before oneDNN"],
+)
+def test_where_the_kernels_are_no_excuse(
+    tmp_path: Path, runs: FakeRuns, by: float, summary: dict[str, Any]
+) -> None:
+    runs.prints = rounded_by_onednn(by)
+    runs.summary = summary
+    found = held_to_rounding(tmp_path, steps=3)
+    assert found.verdict is Verdict.FAIL
+    assert not any(map(without_onednn, runs.made))
+
+
 @pytest.mark.parametrize(
     ("limits", "error", "advice"),
     [
@@ -684,13 +740,17 @@ def test_the_cost_of_a_script_that_is_cut_short(tmp_path: Path, runs: FakeRuns) 
     (tmp_path / "train.py").write_text(TRAIN)
     runs.takes_s = 8.0
 
-    def foretold(**summary: Any) -> str:
+    def foretold(promise: Promise | None = None, **summary: Any) -> str:
         runs.summary = summary
         told: list[str] = []
         one = job(tmp_path, steps=None)
+        one = replace(one, pair=replace(one.pair, promise=promise or one.pair.promise))
         verify_all([one], ignored, foretell=lambda _, what: told.append(what))
         return told[0]
 
+    rounding = Promise(Contract.ROUNDING)
+    told = foretold(rounding, limits={}, **ONEDNN)
+    assert told.endswith(", and 40 s where only kernels may differ")
     assert foretold(limits={}) == "at most 2 more runs of about 8.0 s: 16 s"
     assert foretold(limits={"1": 4}, steps=4) == "at most 3 more runs of about 80 s: 4 min"
     assert foretold(limits={"1": 99}, steps=99) == "at most 3 more runs of about 8.0 s: 24 s"

@@ -6,7 +6,7 @@ import math
 
 from tfrewrite.model import Contract
 from tfrewrite.verify import timing
-from tfrewrite.verify.experiment import STEPS, Effort
+from tfrewrite.verify.experiment import STEPS, Effort, has_other_kernels
 from tfrewrite.verify.judging import Promise
 from tfrewrite.verify.measuring import MORE_S
 from tfrewrite.verify.runs import Observation
@@ -42,6 +42,8 @@ def foretold(run: Observation, effort: Effort, promise: Promise) -> str:
             one *= STEPS / run.steps
         longer = effort.timed_s * (_timed(effort) + _trial(effort))
     told = f"at most {runs} more runs of about {_seconds(one)}: {_seconds(runs * one + longer)}"
+    if has_other_kernels(run) and promise.is_rounded:
+        told += f", and {_seconds(_by_other_kernels(effort) * one)} where only kernels may differ"
     if effort.timed and effort.runs is None:
         told += f", and {_seconds(MORE_S)} where times are hard to tell apart"
     return told
@@ -64,6 +66,11 @@ def to_choose(run: Observation, effort: Effort, promise: Promise, count: int) ->
         told += f", by their times at most {pairs} comparisons of about {_seconds(comparison)}: "
         told += _seconds(pairs * comparison)
     return told
+
+
+def _by_other_kernels(effort: Effort) -> int:
+    both_and_again = 3
+    return max(1, effort.seeds) * (both_and_again + effort.nudged)
 
 
 def _timed(effort: Effort) -> int:

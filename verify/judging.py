@@ -53,6 +53,11 @@ class Promise:
         return self.contract in {Contract.EXACT, Contract.SHIFTED} and not rounded
 
     @property
+    def is_rounded(self) -> bool:
+        """Whether weights are held to what rounding makes of those of the original."""
+        return self.contract is not Contract.RESAMPLED and not self.weights_are_exact
+
+    @property
     def shifts(self) -> bool:
         """Whether values may be those of before an update."""
         return Contract.SHIFTED in {self.contract, *self.others}

@@ -130,11 +130,13 @@ class Laboratory:
         budget_s: float = 0.0,
         nudge: int | None = None,
         early: Mapping[str, Sequence[bool]] | None = None,
+        settings: tuple[tuple[str, str], ...] = (),
     ) -> Observation:
         """`steps` 0 is all; with a budget, as many as that time allows.
 
         With `early`, values that are fetched together with an update are marked, and where it names
         a tensor and a time, the script is given the value of before the last update instead.
+        `settings` are variables of the environment that only this run has.
         """
         asked = {
             "kind": "observed",
@@ -145,7 +147,7 @@ class Laboratory:
             "nudge": nudge,
             "early": early,
         }
-        folder, result = self._run(program, asked)
+        folder, result = self._run(program, asked, settings)
         found = Observation(folder, result, _summary(folder))
         if self.watch is not None:
             self.watch(program, found)
@@ -194,7 +196,9 @@ class Laboratory:
     def file(self, name: str) -> Path:
         return self._folder / name
 
-    def _run(self, program: Program, asked: dict[str, Any]) -> tuple[Path, RunResult]:
+    def _run(
+        self, program: Program, asked: dict[str, Any], more: tuple[tuple[str, str], ...] = ()
+    ) -> tuple[Path, RunResult]:
         self._runs += 1
         conditions = self.conditions
         folder = self._folder / f"run-{self._runs}"
@@ -214,7 +218,7 @@ class Laboratory:
             script=program.script,
             arguments=conditions.arguments,
             replacements=program.files,
-            environment=(*_environment(conditions), ("TFREWRITE_PROBE", str(asked_file))),
+            environment=(*_environment(conditions), *more, ("TFREWRITE_PROBE", str(asked_file))),
             launcher=(str(PROBE),),
             time_limit_s=conditions.time_limit_s,
             memory_limit_mb=conditions.memory_limit_mb,
