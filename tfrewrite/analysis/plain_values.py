@@ -124,11 +124,16 @@ class PlainValues:
         value = binding.value
         if self.is_run(value):
             return True
+        made = value
         if binding.how is How.UNPACK:
             # A new container holds what others may hold as well, unless each is made in its place.
             element = _element(value, binding.index)
-            return element is not None and not self.is_run(element) and self._makes_new(element)
-        return self._makes_new(value)
+            if element is None or self.is_run(element):
+                return False
+            made = element
+        if isinstance(binding.node, ast.Assign) and len(binding.node.targets) > 1:
+            return isinstance(made, ast.Constant)  # `held = v = []` is one list
+        return self._makes_new(made)
 
     def _makes_new(self, value: ast.expr) -> bool:
         if isinstance(value, ast.Call):
