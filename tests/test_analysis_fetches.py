@@ -73,6 +73,10 @@ def fetch(text: str) -> Fetch:
             "update-not-traced",
         ),
         (
+            "v = optimizer.apply_gradients(zip(tf.gradients(loss, [b]), tf.get_collection('ops')))",
+            "fetch-not-traced",
+        ),
+        (
             (
                 "with tf.control_dependencies(tf.get_collection('ops')):\n"
                 "    v = optimizer.minimize(loss)"
@@ -129,7 +133,16 @@ def test_every_leaf_of_a_structure_is_a_root() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["train_op", "[train_op, loss]", "[loss, train_op]", "optimizer.minimize(loss)"],
+    [
+        "train_op",
+        "[train_op, loss]",
+        "[loss, train_op]",
+        "optimizer.minimize(loss)",
+        (
+            "optimizer.apply_gradients("
+            "zip(tf.gradients(loss, tf.trainable_variables()), tf.trainable_variables()))"
+        ),
+    ],
 )
 def test_an_update_is_told(value: str) -> None:
     found = fetch(f"v = {value}  # here\n")

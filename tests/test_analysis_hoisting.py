@@ -47,6 +47,13 @@ def reason(text: str) -> str:
             "operand-not-sure",
         ),
         ("a = 1\nwhile c:\n    with d:\n        f(a)  # here\n", "scope-in-loop"),
+        (
+            "import os\nwhile c:\n    a = 'x'\n    f(os.path.join('m', a))  # here\n",
+            "rebound-in-loop",
+        ),
+        ("import os\nwhile c:\n    f(os.path.join('m', b()))  # here\n", "operand-not-sure"),
+        ("import os\nwhile c:\n    f(os.path.abspath('m'))  # here\n", "operand-not-sure"),
+        ("os = d()\nwhile c:\n    f(os.path.join('m'))  # here\n", "operand-not-sure"),
     ],
 )
 def test_what_must_stay_in_the_loop(text: str, expected: str) -> None:
@@ -85,6 +92,7 @@ def test_an_attribute_that_the_constructor_sets_once_is_there() -> None:
         ("for b in c:\n    a = 1\n    while d:\n        f(a)  # here\n", 3, False),
         ("if d:\n    a = 1\nelse:\n    a = 2\nwhile c:\n    f(a)  # here\n", 5, True),
         ("with open(p) as q:\n    a = 1\nwhile c:\n    f(a)  # here\n", 3, True),
+        ("import os\na = 'x'\nwhile c:\n    f(os.path.join('m', a))  # here\n", 3, True),
         ("def g(a):\n while c:\n  try:\n   f(a)  # here\n  finally:\n   b\n", 2, True),
         ("a = 1\nfor b in c:\n    with d:\n        while e:\n            f(a)  # here\n", 4, False),
         ("a = 1\ndef g():\n    while c:\n        f(a)  # here\n", 3, True),

@@ -39,6 +39,12 @@ READS = """
     a = sess.run(accuracy, {x: images, y: labels})
 """
 
+CLIPPED = """
+tvars = tf.trainable_variables()
+grads, _ = tf.clip_by_global_norm(tf.gradients(loss, tvars), 5.0)
+clipped_op = tf.train.AdamOptimizer(0.01).apply_gradients(zip(grads, tvars))
+"""
+
 TRAPS = [
     leaves_alone(
         "another feed",
@@ -1295,6 +1301,40 @@ REWRITES = [
         ),
         contract="shifted",
         changes="before the update",
+    ),
+    rewrites(
+        "two reads into lists that are made beside each other",
+        step(
+            """
+            losses.append(sess.run(loss, fd))
+            accuracies.append(sess.run(accuracy, fd))
+            """,
+            before="losses, accuracies = [], []\nfd = {x: test_images, y: labels}\n",
+        ),
+        step(
+            """
+            loss_value, accuracy_value = sess.run([loss, accuracy], fd)
+            losses.append(loss_value)
+            accuracies.append(accuracy_value)
+            """,
+            before="losses, accuracies = [], []\nfd = {x: test_images, y: labels}\n",
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a loss, then the update by gradients that are clipped together",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            sess.run(clipped_op, {x: images, y: labels})
+            """,
+            graph=CLIPPED,
+        ),
+        step(
+            "l, _ = sess.run([loss, clipped_op], {x: images, y: labels})\n",
+            graph=CLIPPED,
+        ),
+        contract="rounding",
     ),
     rewrites(
         "two reads",

@@ -3,6 +3,7 @@
 The articles are 000 `sess.run` is slow, 001 time grows with each iteration, 002 slow after 1500
 iterations and much memory, 003 slower after each epoch, 004 the first step is slow. A row names a
 script of the corpus of the same shape, which test_corpus.py runs, and what the tool makes of it.
+The script's folder is named for article and example, with a letter where an example has several.
 """
 
 from __future__ import annotations
@@ -35,33 +36,33 @@ class Row:
 
 ROWS = [
     # 000: an update with its loss, then an accuracy; merged; tensors that are fed.
-    Row("000-1", "accuracy_after_update", ("TFR101",), offers=("shifted",)),
-    Row("000-2", "feed_slices", ("TFR102",)),
-    Row("000-3", "tensors_fed", ("TFR109",)),
+    Row("000-1", "article_000_1_accuracy_after_update", ("TFR101",), offers=("shifted",)),
+    Row("000-2", "article_000_2_feed_slices", ("TFR102",)),
+    Row("000-3", "article_000_3_tensors_fed", ("TFR109",)),
     # 001: ops made in a loop, eager and in graph mode; constants made beforehand; a trace.
-    Row("001-1", "ops_in_eager_loop", ("TFR205",)),
-    Row("001-1", "losses_read_late", ("TFR206",)),
-    Row("001-1", "metrics_built_in_loop", ("TFR103",)),
-    Row("001-2", "constants_beforehand"),
-    Row("001-3", "trace_without_values", reports=("TFR208", "TFR209")),
-    Row("001-3", "tracing_effects", reports=("TFR209",)),
+    Row("001-1", "article_001_1a_ops_in_eager_loop", ("TFR205",)),
+    Row("001-1", "article_001_1b_losses_read_late", ("TFR206",)),
+    Row("001-1", "article_001_1c_metrics_built_in_loop", ("TFR103",)),
+    Row("001-2", "article_001_2_constants_beforehand"),
+    Row("001-3", "article_001_3a_trace_without_values", reports=("TFR208", "TFR209")),
+    Row("001-3", "article_001_3b_tracing_effects", reports=("TFR209",)),
     # 002: a pipeline and a tape; gradients gathered, wrongly and rightly.
     # Mixed precision belongs here as 002-3, with TFR601 on request.
-    Row("002-1", "pipeline_and_tape", ("TFR202", "TFR302")),
-    Row("002-2", "gradients_lost", ("TFR202",), reports=("TFR211",)),
-    Row("002-2", "gradients_gathered", ("TFR202", "TFR206")),
-    Row("002-2", "gradients_gathered_step", ("TFR201", "TFR206")),
+    Row("002-1", "article_002_1_pipeline_and_tape", ("TFR202", "TFR302")),
+    Row("002-2", "article_002_2a_gradients_lost", ("TFR202",), reports=("TFR211",)),
+    Row("002-2", "article_002_2b_gradients_gathered", ("TFR202", "TFR206")),
+    Row("002-2", "article_002_2c_gradients_gathered_step", ("TFR201", "TFR206")),
     # 003: a compiled step with arguments; `period`; what is left behind.
-    Row("003-1", "step_with_arguments"),
-    Row("003-2", "checkpoint_period", ("TFR404",)),
-    Row("003-2", "checkpoint_every_fifth", reports=("TFR404",)),
-    Row("003-3", "files_left_behind", reports=("TFR502",)),
+    Row("003-1", "article_003_1_step_with_arguments"),
+    Row("003-2", "article_003_2a_checkpoint_period", ("TFR404",)),
+    Row("003-2", "article_003_2b_checkpoint_every_fifth", reports=("TFR404",)),
+    Row("003-3", "article_003_3_files_left_behind", reports=("TFR502",)),
     # 004: `fit`; weights set by hand; a compiled step without a result.
-    Row("004-1", "fit_as_it_is"),
-    Row("004-1", "fit_batches_at_once", ("TFR403",)),
-    Row("004-1", "fit_for_xla", ("TFR210",)),
-    Row("004-2", "weights_by_hand"),
-    Row("004-3", "step_without_result"),
+    Row("004-1", "article_004_1a_fit_as_it_is"),
+    Row("004-1", "article_004_1b_fit_batches_at_once", ("TFR403",)),
+    Row("004-1", "article_004_1c_fit_for_xla", ("TFR210",)),
+    Row("004-2", "article_004_2_weights_by_hand"),
+    Row("004-3", "article_004_3_step_without_result"),
 ]
 
 # Examples without a row yet, with the rules that they wait for.
@@ -100,6 +101,11 @@ def test_every_example_has_its_row() -> None:
     rows = {row.example for row in ROWS}
     assert rows | set(MISSING) == examples
     assert not rows & set(MISSING)
+
+
+def test_every_folder_is_named_for_its_example() -> None:
+    named = {(name[:13], name) for name in FOLDERS if name.startswith("article_")}
+    assert named == {(f"article_{row.example.replace('-', '_')}", row.case) for row in ROWS}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.example} {row.case}")

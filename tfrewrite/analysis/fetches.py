@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, plain, tensors
-from tfrewrite.analysis.updates import Update, update_of
+from tfrewrite.analysis.updates import TRAINABLE, Update, update_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +186,8 @@ def _trouble_of_update(update: Update) -> tuple[str, str] | None:
             return "update-not-traced", f"the update depends on {node.why}"
         if node.effect is None or node.kind is Kind.OBJECT or node.symbol.endswith(_OF_OPTIMIZERS):
             continue
+        if node.symbol in TRAINABLE:
+            continue  # which variables there are is known when the graph is built
         found = node.effect.flags & {"writes", "calls", "host", "collections"}
         if found and "iterates" not in node.effect.flags:
             return "update-not-traced", f"the update comes with `tf.{node.symbol}`, which may write"

@@ -42,6 +42,7 @@ class Hoisting:
     def __init__(self, facts: Facts) -> None:
         self._source = facts.source
         self._scopes = facts.scopes
+        self._names = facts.names
         self._flow = facts.flow
         self._classes = facts.classes
         self._managers = facts.managers
@@ -123,7 +124,12 @@ class Hoisting:
                 return self._name(operand, loop)
             case ast.Attribute(value=ast.Name() | ast.Attribute() as base):
                 return self.unsure(base, loop) or self._attribute(operand, base, loop)
+            case ast.Call(func=func, args=parts, keywords=[]) if self._joins_path(func):
+                return next(filter(None, (self.unsure(part, loop) for part in parts)), None)
         return _not_sure(operand, "is found out anew in each turn")
+
+    def _joins_path(self, func: ast.expr) -> bool:
+        return self._names.dotted(func) == "os.path.join"
 
     # Names
 

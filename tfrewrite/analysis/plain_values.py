@@ -124,10 +124,27 @@ class PlainValues:
         value = binding.value
         if self.is_run(value):
             return True
+        made = value
         if binding.how is How.UNPACK:
-            # A new container holds what others may hold as well.
-            constants = getattr(value, "elts", ()) if isinstance(value, ast.Tuple) else ()
-            return bool(constants) and all(isinstance(one, ast.Constant) for one in constants)
+            # A new container holds what others may hold as well, unless each is made in its place.
+            element = _element(value, binding.index)
+            if element is None or self.is_run(element):
+                return False
+            made = element
+        if isinstance(binding.node, ast.Assign) and len(binding.node.targets) > 1:
+            return isinstance(made, ast.Constant)  # `held = v = []` is one list
+        return self._makes_new(made)
+
+    def _makes_new(self, value: ast.expr) -> bool:
         if isinstance(value, ast.Call):
             return self._names.dotted(value.func) in _MAKING_NEW
         return isinstance(value, _NEW_OBJECTS)
+
+
+def _element(value: ast.expr, index: int | None) -> ast.expr | None:
+    """The expression that a name gets by `name, other = this, that`."""
+    if index is None or not isinstance(value, ast.Tuple | ast.List):
+        return None
+    if any(isinstance(one, ast.Starred) for one in value.elts) or index >= len(value.elts):
+        return None
+    return value.elts[index]

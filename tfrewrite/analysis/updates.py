@@ -30,7 +30,7 @@ _LOSS_ARGUMENTS = {
     "scope",
 }
 _CLIPS = frozenset({"clip_by_value", "clip_by_norm", "clip_by_average_norm"})
-_TRAINABLE = frozenset({"trainable_variables"})
+TRAINABLE = frozenset({"trainable_variables"})
 _DERIVING = frozenset({"gradients", "hessians", "compute_gradients", "minimize", "apply_gradients"})
 
 
@@ -123,7 +123,7 @@ def _zipped(gradients: Node, variables: Node, expr: ast.Call) -> Node | None:
     if gradients.symbol != "gradients" or len(gradients.inputs) != 2:
         return None
     to = plain(gradients.inputs[1][1])
-    both_all = to.symbol in _TRAINABLE and variables.symbol in _TRAINABLE
+    both_all = to.symbol in TRAINABLE and variables.symbol in TRAINABLE
     same = to is variables or (both_all and not to.inputs and not variables.inputs)
     return gradients.argument("ys") if same else None
 
@@ -361,7 +361,7 @@ def _chosen(update: Update) -> frozenset[Node] | None:
     ]
     lists = [node.argument("var_list") or node.argument("xs") for node in makers]
     given = [plain(variables) for variables in lists if variables is not None]
-    if makers and all(one.symbol in _TRAINABLE and not one.inputs for one in given):
+    if makers and all(one.symbol in TRAINABLE and not one.inputs for one in given):
         return None
     if len(given) != 1 or given[0].kind is not Kind.STRUCTURE or not _is_complete(given[0]):
         return frozenset()
