@@ -36,7 +36,7 @@ INTERPRETERS = {
     "1.15": ROOT / ".envs" / "tf1" / "bin" / "python",
     "2.21": ROOT / ".envs" / "tf2" / "bin" / "python",
 }
-ROUNDS = 4
+ROUNDS = 3
 POINTS = 60
 """So many points of a curve are kept."""
 

@@ -177,15 +177,21 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert samples.read(tmp_path) == [one]
 
 
-def test_the_corpus_gives_subjects() -> None:
-    found = {one.name: one for one in samples.subjects()}
-    assert found["tfrewrite demo"].texts[ORIGINAL] != found["tfrewrite demo"].texts[REWRITTEN]
-    assert found["get_next_in_loop"].family == "1"
-    assert found["feed_slices"].family == "request"
-    assert found["accuracy_after_update"].family == "request"
-    assert "refused_dropout" not in found  # there is nothing to compare
-    assert "checkpoint_period" not in found  # and here nothing is made faster
-    assert "tensors_fed" not in found
+def test_the_demo_is_a_subject() -> None:
+    demo = samples.demo()
+    assert demo.texts[ORIGINAL] != demo.texts[REWRITTEN]
+    assert demo.family == "demo"
+
+
+@pytest.mark.parametrize("case", samples.CASES, ids=lambda case: case.name)
+def test_the_corpus_gives_subjects(case: samples.Case) -> None:
+    if case.is_left_alone or case.fails or set(case.rules) <= samples.NOT_FOR_SPEED:
+        assert not samples.is_timed(case)
+        return
+    one = samples.subject_of(case)
+    on_request = bool(case.request or case.allow)
+    assert one.family == ("request" if on_request else case.rules[0][3])
+    assert set(one.texts) >= {ORIGINAL, REWRITTEN}  # and has a piece to make longer in each
 
 
 # What the samples say.
