@@ -29,8 +29,7 @@ MARKS = ("<!-- figures: made by make bench -->\n", "<!-- end of figures -->")
 HEAD = """\
 # Results
 
-Made by `make bench` and `make bench-tools` from the samples in [results](results/samples): not
-changed by hand.
+Made by `make bench` and `make bench-tools` from the samples in `docs/results`: not changed by hand.
 
 Each script of the corpus that tfrewrite rewrites is run as it was (`original.py`), as tfrewrite
 writes it (`expected.py`), and as somebody who knows TensorFlow would write it by hand
@@ -361,7 +360,7 @@ def left_out(chosen: Sequence[Sample], due: Due) -> list[str]:
 def rows_in_words(rows: Iterable[tuple[str, str]]) -> str:
     """Each script once, with its TensorFlows."""
     found: dict[str, list[str]] = {}
-    for name, version in rows:
+    for name, version in sorted(rows):
         found.setdefault(name, []).append(version)
     return ", ".join(f"`{name}` ({', '.join(versions)})" for name, versions in found.items())
 

@@ -322,7 +322,17 @@ def adopt(found: Sequence[Subject], probe: str, folder: Path = SAMPLES) -> list[
 
 
 def due(found: Sequence[Subject], current: Sequence[Sample], rounds: int) -> list[tuple[str, str]]:
-    """Script and TensorFlow of what is to be measured."""
-    there = {(one.script, one.tensorflow) for one in current if one.rounds >= rounds}
-    rows = [(one.name, version) for one in found for version in one.tensorflow]
-    return [row for row in rows if row not in there]
+    """Script and TensorFlow of what is to be measured.
+
+    What has no sample comes before what has one of fewer rounds, and each script on its first
+    TensorFlow before any on another, so that a run that is ended early has seen most of the corpus.
+    """
+    there = {(one.script, one.tensorflow): one.rounds for one in current}
+    rows = [
+        ((one.name, version) in there, place, one.name, version)
+        for one in found
+        for place, version in enumerate(one.tensorflow)
+        if there.get((one.name, version), 0) < rounds
+    ]
+    rows.sort(key=lambda row: row[:2])
+    return [(name, version) for _, _, name, version in rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -92,6 +93,12 @@ def test_the_readme_is_what_the_samples_say() -> None:
     )
 
 
+def test_the_readme_has_no_other_figures_of_speed() -> None:
+    before, _, rest = page.README.read_text().partition(page.MARKS[0])
+    text = before + rest.partition(page.MARKS[1])[2]
+    assert re.findall(r"[0-9.]+ ?(?:times|ms|µs|s\b|x\b|MB)", text) == []
+
+
 def test_each_chart_of_the_page_is_there() -> None:
     shown = [part.partition(")")[0] for part in page.PAGE.read_text().split("](results/charts/")]
     assert set(shown[1:]) == {path.name for path in page.CHARTS.glob("*.svg")}
@@ -161,6 +168,17 @@ def test_fewer_rounds_than_asked_are_too_few(tmp_path: Path) -> None:
     kept = [of_subject(one)]
     assert samples.due([one], kept, 4) == []
     assert samples.due([one], kept, 5) == [("a_script", "2.21")]
+
+
+def test_what_was_never_measured_is_due_first(tmp_path: Path) -> None:
+    found = [subject(tmp_path, name) for name in ("one", "two")]
+    few = replace(of_subject(found[0]), tensorflow="1.15")
+    assert samples.due(found, [few], 5) == [
+        ("two", "1.15"),
+        ("one", "2.21"),
+        ("two", "2.21"),
+        ("one", "1.15"),
+    ]
 
 
 def test_each_text_counts_and_the_name_does_not(tmp_path: Path) -> None:
