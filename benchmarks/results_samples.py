@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -231,7 +232,11 @@ def digest_of(texts: Sequence[str]) -> str:
 
 
 def read(folder: Path = SAMPLES) -> list[Sample]:
-    return [sample_of(json.loads(path.read_text())) for path in sorted(folder.glob("*.json"))]
+    return [read_one(path) for path in sorted(folder.glob("*.json"))]
+
+
+def read_one(path: Path) -> Sample:
+    return sample_of(json.loads(path.read_text()))
 
 
 def write(sample: Sample, folder: Path = SAMPLES) -> Path:
@@ -246,10 +251,12 @@ def file_name(sample: Sample) -> str:
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:
-    """A line for each key, so that differences can be read."""
+    """A line for each key, so that differences can be read; there is never half a file."""
     lines = (f"{json.dumps(key)}: {json.dumps(rounded(value))}" for key, value in data.items())
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    unfinished = path.with_suffix(f".{os.getpid()}.unfinished")
+    unfinished.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    unfinished.replace(path)
 
 
 def rounded(value: Any) -> Any:
@@ -296,28 +303,30 @@ def adopt(found: Sequence[Subject], probe: str, folder: Path = SAMPLES) -> list[
     until it is measured anew, one whose script is gone goes.
     """
     now = {(one.digest, probe, version): one for one in found for version in one.tensorflow}
+    names = {(one.name, version) for one in found for version in one.tensorflow}
     kept: dict[str, Sample] = {}
     stale: dict[str, Sample] = {}
-    names = {(one.name, version) for one in found for version in one.tensorflow}
-    for sample in read(folder):
+    there = {path.name: read_one(path) for path in sorted(folder.glob("*.json"))}
+    for name, sample in there.items():
         subject = now.get(sample.key)
         if subject is not None:
-            sample = replace(
+            renamed = replace(
                 sample,
                 script=subject.name,
                 title=subject.title,
                 rules=subject.rules,
                 family=subject.family,
             )
-            kept[file_name(sample)] = sample
+            kept[file_name(renamed)] = renamed
         elif (sample.script, sample.tensorflow) in names:
-            stale[file_name(sample)] = sample
+            stale[name] = sample
+    # Another run may be adding samples meanwhile: only what was read, and is not so, is touched.
     wanted = {**stale, **kept}
-    for sample in wanted.values():
-        write(sample, folder)
-    for path in folder.glob("*.json"):
-        if path.name not in wanted:
-            path.unlink()
+    for name, sample in wanted.items():
+        if there.get(name) != sample:
+            write(sample, folder)
+    for name in there.keys() - wanted.keys():
+        (folder / name).unlink()
     return list(kept.values())
 
 
