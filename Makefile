@@ -15,7 +15,7 @@ export TFREWRITE_TF2_PYTHON ?= $(TF2_PYTHON)
 export TFREWRITE_KERAS2_PYTHON ?= $(KERAS2_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-keras2 setup-dev check-python demo test test-keras2 test-fast lint format types lock proof bench-tools clean
+.PHONY: help setup setup-keras2 setup-dev check-python demo test test-keras2 test-fast lint format types lock proof bench results bench-tools clean
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,12 @@ lock: setup-dev ## Bring the lock files up to date with pyproject.toml and envs/
 
 proof: setup ## Try the verifier on right and wrong rewrites under three seeds (an hour or two)
 	@$(DEV)/python benchmarks/verifier_proof.py
+
+bench: setup ## Time the corpus as it was, rewritten, and by an expert; what is there is kept (BENCH_ARGS=...)
+	@$(DEV)/python benchmarks/corpus_gain.py $(BENCH_ARGS)
+
+results: setup-dev ## Write docs/results.md and its charts anew from the samples that are there
+	@$(DEV)/python benchmarks/corpus_gain.py --render
 
 bench-tools: setup ## Time check beside other tools on a tree of files: make bench-tools TREE=path
 	@$(PYTHON) envs/setup.py bench

@@ -4,7 +4,8 @@ All tools take turns within a round, so that a busy moment of the machine meets 
 measurement is a fresh process; the figures are medians over the rounds. Peak memory is that of the
 largest single process, the tool's own or one of its workers.
 
-Prints Markdown: the table of `docs/benchmarks.md`, then each requirement and whether it holds.
+The samples are kept in `docs/results/tools.json`; `docs/results.md` is written from them, a table
+and each requirement with whether it holds.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import sys
 import tempfile
 import time
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parent.parent
 DEV = ROOT / ".venv" / "bin"
@@ -38,6 +40,16 @@ UPGRADE = "tf_upgrade_v2"
 BARE = "bare interpreter"
 HELP = "tfrewrite --help"
 RULES = "tfrewrite rules"
+
+SECTION = """\
+## Speed of `check`
+
+`make bench-tools TREE=path` times this on a tree of Python files. The tools take turns within a
+round; each figure is the median over the rounds, with the range. Peak memory is that of the largest
+single process, workers included. tf_upgrade_v2 runs file by file in one process
+(`benchmarks/upgrade_tree.py`), because the command itself ends at the first file that its parser
+trips over.
+"""
 
 
 @dataclass(frozen=True)
@@ -183,25 +195,39 @@ def spread(values: list[float], scale: float, digits: int) -> str:
     return f"{middle:.{digits}f} ({low:.{digits}f}-{high:.{digits}f})"
 
 
-def print_tables(samples: dict[str, Samples]) -> None:
+def tables(samples: Mapping[str, Samples]) -> Iterator[str]:
     whole = median(samples[UPGRADE].seconds) if UPGRADE in samples else None
-    print("| tool | seconds (range) | against tf_upgrade_v2 | peak memory of a process |")
-    print("|---|---|---|---|")
+    yield "| tool | seconds (range) | against tf_upgrade_v2 | peak memory of a process |"
+    yield "|---|---|---|---|"
     for name in (COLD, WARM, RUFF, TORCHFIX, UPGRADE):
         if name in samples:
             taken = samples[name]
             share = f"{median(taken.seconds) / whole:.3f}" if whole else "-"
             peak = f"{max(taken.peak_mb):.0f} MB"
-            print(f"| {name} | {spread(taken.seconds, 1, 2)} | {share} | {peak} |")
-    print("\n| start-up | milliseconds (range) | over the bare interpreter |\n|---|---|---|")
+            yield f"| {name} | {spread(taken.seconds, 1, 2)} | {share} | {peak} |"
+    yield "\n| start-up | milliseconds (range) | over the bare interpreter |\n|---|---|---|"
     bare = median(samples[BARE].seconds)
     for name in (BARE, HELP, RULES):
         taken = samples[name]
         over = 1000 * (median(taken.seconds) - bare)
-        print(f"| {name} | {spread(taken.seconds, 1000, 0)} | {over:.0f} |")
+        yield f"| {name} | {spread(taken.seconds, 1000, 0)} | {over:.0f} |"
+    yield "\n| requirement | measured | holds |\n|---|---|---|"
+    for requirement, measured, holds in requirements(samples):
+        yield f"| {requirement} | {measured} | {'yes' if holds else '**no**'} |"
 
 
-def requirements(samples: dict[str, Samples]) -> list[tuple[str, str, bool]]:
+def section(kept: Mapping[str, Any]) -> str:
+    """What `docs/results.md` says of it, from what was kept."""
+    samples = {name: Samples(**taken) for name, taken in kept["samples"].items()}
+    facts = [
+        f"- Tree: {kept['tree']}. Rounds: {kept['rounds']}, interleaved, {kept['taken']}.",
+        f"- Machine: {kept['machine']}.",
+        f"- {', '.join(kept['versions'])}",
+    ]
+    return "\n".join((SECTION, *facts, "", *tables(samples), ""))
+
+
+def requirements(samples: Mapping[str, Samples]) -> list[tuple[str, str, bool]]:
     """What is asked of the tool, what was measured, and whether it holds."""
 
     def seconds(name: str) -> float:
@@ -244,21 +270,32 @@ def main() -> int:
         return samples | measure(start_tasks(), 4 * options.rounds, room)
 
     samples = inside_room(everything)
-    print(f"Tree: {tree.name}, {describe(tree)}. Rounds: {options.rounds}, interleaved.")
-    print(f"Machine: {processor()}, {os.cpu_count()} cores, {platform.platform()}.")
-    versions = (
-        version_of(DEV / "tfrewrite", "--version"),
-        f"Python {platform.python_version()}",
-        version_of(BENCH / "ruff", "--version"),
-        f"TorchFix {version_of(BENCH / 'torchfix', '--version')}",
-    )
-    print(f"Versions: {', '.join(versions)}.\n")
-    print_tables(samples)
-    print("\n| requirement | measured | holds |\n|---|---|---|")
-    rows = requirements(samples)
-    for requirement, measured, holds in rows:
-        print(f"| {requirement} | {measured} | {'yes' if holds else 'NO'} |")
-    return 0 if all(holds for _, _, holds in rows) else 1
+    kept = {
+        "tree": f"{tree.name}, {describe(tree)}",
+        "rounds": options.rounds,
+        "taken": datetime.now(timezone.utc).date().isoformat(),
+        "machine": f"{processor()}, {os.cpu_count()} cores, {platform.platform()}",
+        "versions": [
+            version_of(DEV / "tfrewrite", "--version"),
+            f"Python {platform.python_version()}",
+            version_of(BENCH / "ruff", "--version"),
+            f"TorchFix {version_of(BENCH / 'torchfix', '--version')}",
+        ],
+        "samples": {name: asdict(taken) for name, taken in samples.items()},
+    }
+    print(section(kept))
+    keep(kept)
+    return 0 if all(holds for _, _, holds in requirements(samples)) else 1
+
+
+def keep(kept: dict[str, Any]) -> None:
+    """Beside the samples of the corpus, with which they make one page."""
+    # The page knows this module, for its section.
+    import results_page  # noqa: PLC0415
+    import results_samples  # noqa: PLC0415
+
+    results_samples.write_json(results_samples.TOOLS, kept)
+    results_page.write()
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ SLOPE_Z = 2.6
 TINY_S = 1e-9
 
 
-def step_times(versions: Sequence[Version], series: Sequence[Sequence[float]]) -> tuple[float, ...]:
+def step_times(versions: Sequence[object], series: Sequence[Sequence[float]]) -> tuple[float, ...]:
     """How long a steady step takes in each process, from all its steady steps.
 
     What else a machine does makes steps longer and never shorter, so the quickest of them tell best
@@ -29,7 +29,7 @@ def step_times(versions: Sequence[Version], series: Sequence[Sequence[float]]) -
     """
     several = any(
         has_kinds([steps for steps, its in zip(series, versions, strict=True) if its is version])
-        for version in Version
+        for version in set(versions)
     )
     return tuple(map(typical if several else quickest, series))
 
