@@ -40,7 +40,7 @@ def rules_that_give(reason: str) -> tuple[str, ...]:
 
 def explained(reason: str) -> str:
     codes = ", ".join(rules_that_give(reason))
-    return f"{reason}\nA reason for refusing, of {codes}\n\n{entries()[reason]}"
+    return f"{reason}\nA reason for refusing, given by {codes}\n\n{entries()[reason]}"
 
 
 def page() -> str:
@@ -48,9 +48,9 @@ def page() -> str:
 
     def with_rules(reason: str, text: str) -> str:
         if reason == CANNOT_EDIT:
-            return f"#### {reason}\n\n{text}\n\nOf any rule that rewrites.\n\n"
+            return f"#### {reason}\n\n{text}\n\nRules: all that rewrite.\n\n"
         links = ", ".join(f"[{code}](rules/{code}.md)" for code in rules_that_give(reason))
-        return f"#### {reason}\n\n{text}\n\nOf {links}.\n\n"
+        return f"#### {reason}\n\n{text}\n\nRules: {links}\n\n"
 
     def parts() -> Iterator[str]:
         opening, *found = _HEADING.split(source())

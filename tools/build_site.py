@@ -2,11 +2,11 @@
 
     python tools/build_site.py [--zensical PROGRAM] [--into DIRECTORY]
 
-Pages are those in docs/, with CHANGELOG.md and CONTRIBUTING.md; docs/zensical.toml says how they look
-and in which order they stand. Links between them are written for a reader of the repository, and are
-changed into links between pages. A link to another file of the repository gets a copy of that file.
-Then every link of every page that was built has to lead to something, with its anchor, and no page
-may load anything from elsewhere.
+Pages are those in docs/, with CHANGELOG.md and CONTRIBUTING.md; docs/zensical.toml says how they
+look and in which order they stand. Links between them are written for a reader of the repository,
+and are changed into links between pages. A link to another file of the repository gets a copy of
+that file. Then every link of every page that was built has to lead to something, with its anchor,
+and no page may load anything from elsewhere.
 """
 
 from __future__ import annotations
@@ -120,7 +120,9 @@ def check_navigation(config: str, folder: Path) -> None:
         if COPIES not in path.relative_to(folder).parts
     }
     problems = [f"docs/{CONFIG} does not list {name}" for name in sorted(there - listed)]
-    problems += [f"docs/{CONFIG} lists {name}, which is not there" for name in sorted(listed - there)]
+    problems += [
+        f"docs/{CONFIG} lists {name}, which is not there" for name in sorted(listed - there)
+    ]
     if problems:
         raise SiteError("\n".join(problems))
 

@@ -30,14 +30,17 @@ GROUPS = {
 _INDEX = """\
 # Rules
 
-{count} rules. Each has a page: why the pattern is slow, the code before and after, what is promised, when
-it is refused and when it does not help. `tfrewrite explain TFR101` prints the same.
+{count} rules. Each has a page: why the pattern is slow, the code before and after, what is
+promised, when it is refused and when it does not help. `tfrewrite explain TFR101` prints the same.
 
-*Promises* are the [contracts](../settings.md#contracts) that a site of the rule can carry. `apply` makes
-`exact` and `rounding` by itself and lists the others. *Report* means that the rule points something out and
-never rewrites. *On request* means that the rule runs only where `--select` names it outright.
+*Promises* are the [contracts](../settings.md#contracts) that a site of the rule can carry. `apply`
+makes `exact` and `rounding` by itself and lists the others. *Report* means that the rule points
+something out and never rewrites. *On request* means that the rule runs only where `--select` names
+it outright.
 """
-_MADE = "<!-- Made by tools/rule_pages.py from {source}: change it there, and run `make docs`. -->\n\n"
+_MADE = (
+    "<!-- Made by tools/rule_pages.py from {source}: change it there, and run `make docs`. -->\n\n"
+)
 
 
 def pages() -> dict[str, str]:

@@ -1,0 +1,112 @@
+"""The commands that guides show do what they show, on the script that they speak of.
+
+A block of `console` has commands behind `$` and what they print; `...` stands for any lines. Those
+of one page are run one after the other in one folder.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ci_steps import GIT, ROOT
+from tfrewrite.cli import app
+
+GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+SCRIPT = ROOT / "examples" / "train.py"
+TF1 = "/opt/tf1/bin/python"
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SECONDS = re.compile(r"\(\d+\.\d+ s\)")
+_ENDS = {"check": 1, "--diff": 1, "after.py": 1}
+"""Commands exit with 0, but where there is something to do, or two versions differ."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A command, and what the page says it prints: empty where it says nothing."""
+
+    command: str
+    output: str
+
+    @property
+    def needs_tensorflow(self) -> bool:
+        return "verify" in self.command
+
+    @property
+    def exit_code(self) -> int:
+        return next((code for word, code in _ENDS.items() if word in self.command.split()), 0)
+
+    def agrees(self, printed: str) -> bool:
+        pattern = "\n".join(map(re.escape, _SECONDS.sub("(1.0 s)", self.output).split("\n")))
+        pattern = pattern.replace(re.escape("..."), r"(?:.*)")
+        return re.fullmatch(pattern, _SECONDS.sub("(1.0 s)", printed), re.DOTALL) is not None
+
+
+def shown_in(page: Path) -> Iterator[Shown]:
+    for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            yield Shown(command, output)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project on a branch of its own, with the script of the guides as it was and as it is."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(SCRIPT, tmp_path / "train.py")
+    text = SCRIPT.read_text(encoding="utf-8")
+    (tmp_path / "before.py").write_text(text)
+    (tmp_path / "after.py").write_text(text.replace("Optimizer(0.1)", "Optimizer(0.1001)"))
+    named = ["-c", "user.name=n", "-c", "user.email=e@x", "-c", "commit.gpgsign=false"]
+    for arguments in (
+        ["init", "--quiet", "--initial-branch=main"],
+        ["add", "train.py"],
+        [*named, "commit", "--quiet", "-m", "m"],
+        ["checkout", "--quiet", "-b", "topic"],
+    ):
+        subprocess.run([GIT, *arguments], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def run(shown: Shown, python: Path | None = None) -> str:
+    program, *arguments = shown.command.replace(TF1, str(python)).split()
+    assert program == "tfrewrite"
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == shown.exit_code, done.output
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_the_commands_of_a_guide(page: Path) -> None:
+    told = [*shown_in(page)]
+    assert len(told) > 3
+    for shown in told:
+        if not shown.needs_tensorflow:
+            printed = run(shown)
+            assert not shown.output or shown.agrees(printed), printed
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_a_guide_verifies(page: Path, tf1_python: Path) -> None:
+    """The quick ones: those that compare times take minutes."""
+    quick = [shown for shown in shown_in(page) if "--quick" in shown.command]
+    assert quick
+    for shown in quick:
+        printed = run(shown, tf1_python)
+        assert shown.agrees(printed), printed
+
+
+def test_the_diff_of_the_home_page_is_that_of_the_script() -> None:
+    home = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    diff = run(Shown("tfrewrite apply train.py --diff", ""))
+    for line in home.partition("```diff\n")[2].partition("```")[0].splitlines():
+        assert line in diff.splitlines()
