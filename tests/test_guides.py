@@ -22,6 +22,28 @@ from tfrewrite.cli import app
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 SCRIPT = ROOT / "examples" / "train.py"
 TF1 = "/opt/tf1/bin/python"
+REFUSED = """\
+import tensorflow as tf
+from mine import batches, callback
+
+x = tf.placeholder(tf.float32, [None, 3])
+y = tf.placeholder(tf.float32, [None, 1])
+w = tf.Variable(tf.zeros([3, 1]))
+error = tf.matmul(x, w) - y
+loss = tf.reduce_mean(error * error)
+accuracy = tf.reduce_max(error)
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for images, labels in batches:
+        feed = {x: images, y: labels}
+        sess.run(train, feed_dict=feed)
+        loss_value = sess.run(loss, feed_dict=feed)
+        callback(loss_value)
+        accuracy_value = sess.run(accuracy, feed_dict=feed)
+        print(loss_value, accuracy_value)
+"""
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SECONDS = re.compile(r"\(\d+\.\d+ s\)")
 _ENDS = {"check": 1, "--diff": 1, "after.py": 1}
@@ -110,3 +132,17 @@ def test_the_diff_of_the_home_page_is_that_of_the_script() -> None:
     diff = run(Shown("tfrewrite apply train.py --diff", ""))
     for line in home.partition("```diff\n")[2].partition("```")[0].splitlines():
         assert line in diff.splitlines()
+
+
+def test_the_first_commands_of_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = [line.partition("  #")[0].rstrip() for line in readme.splitlines()]
+    for command in ("tfrewrite check train.py", "tfrewrite apply train.py --diff"):
+        assert command in lines
+        assert "TFR101" in run(Shown(command, ""))
+    refused = next(line for line in lines if "refused (" in line)
+    assert refused in (ROOT / "docs" / "refusals.md").read_text(encoding="utf-8")
+    Path("train.py").write_text(REFUSED, encoding="utf-8")
+    assert refused in CliRunner().invoke(app, ["check", "train.py"]).stdout.splitlines()
+    for named in re.findall(r"tfrewrite explain ([\w-]+)", readme):
+        assert run(Shown(f"tfrewrite explain {named}", "")).startswith(named)
