@@ -16,8 +16,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import verification_samples as samples
 from ci_steps import GIT, ROOT
 from tfrewrite.cli import app
+from tfrewrite.reports.verification import json_report
 
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 SCRIPT = ROOT / "examples" / "train.py"
@@ -146,3 +148,37 @@ def test_the_first_commands_of_the_readme() -> None:
     assert refused in CliRunner().invoke(app, ["check", "train.py"]).stdout.splitlines()
     for named in re.findall(r"tfrewrite explain ([\w-]+)", readme):
         assert run(Shown(f"tfrewrite explain {named}", "")).startswith(named)
+
+
+def commands_in(page: Path) -> list[str]:
+    """Those of the blocks without a language, whatever is said beside them."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = [line.partition("  #")[0].rstrip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.startswith("tfrewrite ")]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/ci.md"])
+def test_the_commands_for_ci(page: str) -> None:
+    """On a clone with legacy scripts, beside reports of shards and of verifications."""
+    Path("src").mkdir()
+    shutil.copy(SCRIPT, Path("src", "old.py"))
+    subprocess.run([GIT, "update-ref", "refs/remotes/origin/main", "HEAD"], check=True)
+    shard = Shown("tfrewrite check . --shard N/2 --output json=shard-N.json", "")
+    for number in ("1", "2"):
+        CliRunner().invoke(app, shard.command.replace("N", number).split()[1:])
+    shutil.copy("shard-1.json", "check.json")
+    for name in ("verify-1.json", "verify-2.json"):
+        Path(name).write_text(json_report.render(samples.several()), encoding="utf-8")
+    told = [
+        command
+        for command in commands_in(ROOT / page)
+        if command.split()[1] in {"check", "report"} and "verify" not in command.split()
+    ]
+    assert len(told) >= 3
+    for command in told:
+        arguments = command.replace("verify-*.json", "verify-1.json verify-2.json").split()[1:]
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == (1 if arguments[0] == "check" else 0), done.output
+        for file in re.findall(r"\w+\.(?:html|sarif|xml)", command):
+            assert Path(file).stat().st_size > 100
