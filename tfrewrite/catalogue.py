@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from typing import TYPE_CHECKING
 
 from tfrewrite import refusals
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from tfrewrite.rule import Rule
 
 _REASONS = "## Reasons of refusals"
+_QUOTED = re.compile(r"`([a-z]+(?:-[a-z]+)*)`")
 
 
 def as_text() -> str:
@@ -58,14 +60,11 @@ def explained(selector: str) -> str:
 
 def page(rule: type[Rule]) -> str:
     """The same as a page of the documentation, in docs/rules/."""
-    opening, _, rest = documentation(rule).partition("\n\n")
+    opening, _, rest = _with_links(rule).partition("\n\n")
     standing = "".join(f"{line}  \n" for line in _standing(rule, mark="`"))
     parts = [f"# {rule.code} {rule.name}", opening, standing.rstrip(), rest]
     if rule.reasons:
-        rows = [
-            f"| [{reason}](../refusals.md#{reason}) | {said} |"
-            for reason, said in sorted(rule.reasons.items())
-        ]
+        rows = [f"| {_linked(reason)} | {said} |" for reason, said in sorted(rule.reasons.items())]
         parts += [_REASONS, "\n".join(["| reason | what it says here |", "|---|---|", *rows])]
     return "\n\n".join(parts) + "\n"
 
@@ -77,6 +76,20 @@ def summary(rule: type[Rule]) -> str:
 
 def documentation(rule: type[Rule]) -> str:
     return inspect.cleandoc(rule.__doc__ or "")
+
+
+def _with_links(rule: type[Rule]) -> str:
+    """What it says of itself, where each reason leads to what can be done about it."""
+    parts = documentation(rule).split("```")
+    for place in range(0, len(parts), 2):
+        parts[place] = _QUOTED.sub(
+            lambda found: _linked(found[1]) if found[1] in rule.reasons else found[0], parts[place]
+        )
+    return "```".join(parts)
+
+
+def _linked(reason: str) -> str:
+    return f"[`{reason}`](../refusals.md#{reason})"
 
 
 def _standing(rule: type[Rule], mark: str = "") -> list[str]:

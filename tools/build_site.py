@@ -166,11 +166,11 @@ class Page(HTMLParser):
 
 def problems_in(site: Path) -> Iterator[str]:
     """Links that lead nowhere, and what would be loaded from elsewhere."""
-    # The page for addresses that are not there is shown at any address, so its links are absolute.
-    pages = {path: Page(path) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
+    pages = {path: Page(path) for path in sorted(site.rglob("*.html"))}
     for file, page in pages.items():
         name = file.relative_to(site).as_posix()
-        for link in [*page.links, *page.loaded]:
+        # The page for addresses that are not there is shown at any address: its links are absolute.
+        for link in [*page.links, *page.loaded] if name != "404.html" else ():
             problem = _problem_with(link, file, pages)
             if problem:
                 yield f"{name}: {link}: {problem}"
