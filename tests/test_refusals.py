@@ -70,6 +70,9 @@ def test_a_reason_is_explained_at_the_terminal() -> None:
     first = "call-between\nA reason for refusing, given by TFR101, TFR102\n\nA call stands"
     assert said.startswith(first)
     assert refusals.entries()["call-between"] in said
+    both = catalogue.explained("steps-per-execution")
+    assert both.startswith("TFR403 steps-per-execution\n")
+    assert both.endswith(refusals.entries()["steps-per-execution"])
     with pytest.raises(UnknownRule, match="call-betwixt"):
         catalogue.explained("call-betwixt")
 

@@ -55,6 +55,8 @@ def explained(selector: str) -> str:
         parts.append(f"\n{_REASONS}\n")
         parts.extend(f"{reason:<{width}}  {said}" for reason, said in sorted(rule.reasons.items()))
         parts.append("\n`tfrewrite explain REASON` says what can be done about one.")
+    if selector in refusals.entries():  # a name of a rule may be a reason of others, too
+        parts.append(f"\n{refusals.explained(selector)}")
     return "\n".join(parts)
 
 
