@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tfrewrite
-from tfrewrite import catalogue, codemods, refusals
+from tfrewrite import catalogue, codemods, refusals, verify
 from tfrewrite.model import CANNOT_EDIT
 from tfrewrite.registry import UnknownRule, all_rules
 
@@ -85,3 +85,23 @@ def test_the_page_names_the_rules_of_each_reason() -> None:
         for code in refusals.rules_that_give(reason) if reason != CANNOT_EDIT else ():
             assert f"[{code}](rules/{code}.md)" in entry
     assert page.count("\n## ") == refusals.source().count("\n## ")
+
+
+def test_what_a_verification_says_is_what_the_page_says() -> None:
+    home = Path(verify.__file__).parent
+    code = "\n".join(path.read_text(encoding="utf-8") for path in sorted(home.glob("*.py")))
+    told = refusals.source().partition("## Where a verification cannot tell")[2]
+    for words in (
+        "which this interpreter does not have",
+        "asks for input, and there is none",
+        "writes elsewhere",
+        "was stopped after",
+        "differs between runs of the original, too",
+        "the random stream changed",
+        "the steps are as promised, but",
+        "nothing was seen that could be compared",
+        "was changed, and the script did not execute it",
+        "a GPU was asked for, and TensorFlow saw",
+    ):
+        assert words in code
+        assert words in told
