@@ -15,7 +15,7 @@ export TFREWRITE_TF2_PYTHON ?= $(TF2_PYTHON)
 export TFREWRITE_KERAS2_PYTHON ?= $(KERAS2_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-keras2 setup-dev check-python demo test test-keras2 test-fast lint format types lock proof bench results bench-tools clean
+.PHONY: help setup setup-keras2 setup-dev setup-docs check-python demo test test-keras2 test-fast lint format types lock docs proof bench results bench-tools clean
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ setup-keras2: check-python
 
 setup-dev: check-python
 	@$(PYTHON) envs/setup.py dev
+
+setup-docs: check-python
+	@$(PYTHON) envs/setup.py docs
 
 demo: setup ## Rewrite the shipped legacy script, and prove the rewrite; the report goes to build/demo
 	@$(DEV)/tfrewrite demo --directory build/demo
@@ -62,6 +65,10 @@ types: setup-dev ## Check the types with mypy
 
 lock: setup-dev ## Bring the lock files up to date with pyproject.toml and envs/*.in
 	@envs/lock
+
+docs: setup-dev setup-docs ## Write the rules' pages, build the site in build/site, check its links; CHECK=1 writes no pages
+	@$(DEV)/python tools/rule_pages.py $(if $(CHECK),--check)
+	@$(DEV)/python tools/build_site.py
 
 proof: setup ## Try the verifier on right and wrong rewrites under three seeds (an hour or two)
 	@$(DEV)/python benchmarks/verifier_proof.py

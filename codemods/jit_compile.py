@@ -34,8 +34,6 @@ _CHANGES = (
 class JitCompile(Rule):
     """Lets XLA compile a training step that is a `tf.function` already, or that `fit` makes.
 
-    It is made on request only: select `TFR210` by its code or its name.
-
     ## Why it is slow
     A `tf.function` still runs its ops one by one, each with its own buffers. XLA makes one program
     of them. Measured once each, on two busy cores with 2.21, steps of 8 rows: 1.5 to 3.5 times as

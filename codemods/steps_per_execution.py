@@ -24,8 +24,6 @@ _SINCE = (2, 4)
 class StepsPerExecution(Rule):
     """Lets `fit` take several batches in one call of its compiled step.
 
-    It is made on request only: select `TFR403` by its code or its name.
-
     ## Why it is slow
     For each batch `fit` comes back to Python, asks its callbacks and moves the progress bar. For a
     small model that takes longer than the step. Measured on two busy cores with 2.21: two small

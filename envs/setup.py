@@ -80,6 +80,7 @@ CATALOGUE = {
         Environment("tf2", ENVIRONMENTS / "tf2", MODERN, optional=True),
         Environment("keras2", ENVIRONMENTS / "keras2", ((3, 11), (3, 10)), optional=True),
         Environment("bench", ENVIRONMENTS / "bench", MODERN),
+        Environment("docs", ENVIRONMENTS / "docs", ((3, 11), (3, 12), (3, 13))),
     )
 }
 

@@ -146,7 +146,7 @@ def test_a_table_written_in_a_line(tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_documentation(tmp_path: Path) -> None:
-    page = (Path(__file__).resolve().parent.parent / "docs" / "verification.md").read_text()
+    page = (Path(__file__).resolve().parent.parent / "docs" / "verify.md").read_text()
     example = page.partition("```toml\n")[2].partition("```")[0]
     read = load(tmp_path, example, head="")
     assert [one.path for one in read.scripts] == ["train.py", "gan/main.py"]

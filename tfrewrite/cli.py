@@ -195,8 +195,13 @@ def rules(format_: opt.ListFormatOption = opt.ListFormat.TEXT) -> None:
 
 
 @app.command()
-def explain(rule: Annotated[str, typer.Argument(metavar="RULE", help="Its code or name.")]) -> None:
-    """Show one rule in full: what it does, why, what it promises, when it refuses."""
+def explain(
+    rule: Annotated[
+        str,
+        typer.Argument(metavar="RULE|REASON", help="A rule's code or name; a refusal's reason."),
+    ],
+) -> None:
+    """Show one rule in full, or what a reason for refusing means and what can be done."""
     from tfrewrite import catalogue  # noqa: PLC0415
     from tfrewrite.registry import UnknownRule  # noqa: PLC0415
 

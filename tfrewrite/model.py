@@ -26,6 +26,9 @@ class Contract(str, Enum):
 
 DEFAULT_CONTRACTS = frozenset({Contract.EXACT, Contract.ROUNDING})
 
+CANNOT_EDIT = "cannot-edit"
+"""The reason of a refusal that no rule gives: the rewrite is right, and cannot be written here."""
+
 
 @dataclass(frozen=True, order=True)
 class Span:

@@ -14,6 +14,7 @@ from tfrewrite.exemptions import Exemption, exemptions_in
 from tfrewrite.frame import Frame
 from tfrewrite.line_map import LineMap
 from tfrewrite.model import (
+    CANNOT_EDIT,
     Finding,
     Kind,
     Notice,
@@ -252,7 +253,7 @@ class Rewriting:
         if not problem:
             return None
         message = f"{self._as_at_first(site.message)}: {problem}"
-        return Refused(rule.code, rule.name, span, "cannot-edit", message)
+        return Refused(rule.code, rule.name, span, CANNOT_EDIT, message)
 
     def _as_at_first(self, message: str) -> str:
         """A message whose lines are those of the file, and not of the text as it is by now."""
