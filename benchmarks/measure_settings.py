@@ -1,11 +1,11 @@
 """What changes with XLA, with several batches at once, and in half precision; and what it gains.
 
-    PYTHON benchmarks/measure_settings.py ops|layers|draws|steps|together|mixed|times
+    PYTHON benchmarks/measure_settings.py ops|layers|draws|steps|together|mixed|times|mixed_times
 
 `docs/measurements.md` says what came out. Runs in TensorFlow 2.10 and later, on Keras 2 and 3.
 `ops`, `layers`, `draws` and `steps` hold a compiled function against the same one with XLA,
 `together` holds `fit` against `fit` with several steps per execution, and `mixed` against one in
-half precision. `times` takes the two of a kind in turn, ten times.
+half precision. `times` takes the two of a kind in turn, ten times, `mixed_times` three times.
 """
 
 import random
@@ -281,12 +281,12 @@ def mixed():
         print(f"{name}: losses {losses}, outputs {outputs}, {other[3][0].dtype}, {kind}")
 
 
-def in_turn(name, first, second, unit):
+def in_turn(name, first, second, unit, turns=10):
     """Two programs in turn; what each takes, and the first by the second."""
     taken = [[], []]
     for one in (first, second):
         one()
-    for _ in range(10):
+    for _ in range(turns):
         for times, run in zip(taken, (first, second), strict=True):
             start = time.perf_counter()
             run()
@@ -313,7 +313,6 @@ def times():
         for kind, second in {
             "8 batches at once": {"at_once": 8},
             "32 batches at once": {"at_once": 32},
-            "half precision": {"policy": "mixed_float16", "last": {"dtype": "float32"}},
         }.items():
             models = [fitted(name, epochs=1)[0], fitted(name, epochs=1, **second)[0]]
             runs = [
@@ -323,7 +322,20 @@ def times():
             in_turn(f"fit, {kind}, {name}", *runs, 100)
 
 
+def mixed_times():
+    for name, (_, x, _) in NETS.items():
+        x = np.concatenate([x] * 5)
+        y = np.concatenate([LABELS] * 5)
+        half = {"policy": "mixed_float16", "last": {"dtype": "float32"}}
+        models = [fitted(name, epochs=1)[0], fitted(name, epochs=1, **half)[0]]
+        runs = [
+            lambda model=model, x=x, y=y: model.fit(x, y, batch_size=32, verbose=0)
+            for model in models
+        ]
+        in_turn(f"fit, half precision, {name}", *runs, 10, turns=3)
+
+
 if __name__ == "__main__":
     print(tf.__version__)
-    modes = (ops, layers, draws, steps, together, mixed, times)
+    modes = (ops, layers, draws, steps, together, mixed, times, mixed_times)
     {mode.__name__: mode for mode in modes}[sys.argv[1]]()

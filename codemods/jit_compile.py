@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis import trace, trained_models
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.trace import REASONS
 from tfrewrite.edits import ReplaceExpression
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
@@ -24,6 +24,7 @@ _BEFORE = "experimental_compile"
 _SINCE = (2, 5)
 _FIRST_WITH = (2, 1)
 _FIRST_FIT_WITH = (2, 8)
+_COMMON_REASONS = trained_models.REASONS | trace.REASONS
 _HARMLESS_SETTINGS = frozenset({"reduce_retracing", "experimental_relax_shapes", "autograph"})
 _CHANGES = (
     "all random numbers that are drawn in the step, dropout masks too: XLA draws them from a stream"
@@ -96,7 +97,7 @@ class JitCompile(Rule):
     name = "jit-compile"
     contracts = (Contract.ROUNDING, Contract.PRECISION)
     triggers = ((b"tensorflow", b"keras"), (b"function", b".compile("))
-    reasons = REASONS | {
+    reasons = _COMMON_REASONS | {
         "not-for-xla": "It uses what XLA does not compile, or is not known to compile.",
         "needs-static-shape": "Something in it has a shape that depends on values.",
         "called-in-trace": "Another compiled function calls it.",
@@ -104,19 +105,6 @@ class JitCompile(Rule):
         "callers-not-seen": "It is not called in this file, or may be called from elsewhere.",
         "saved-with-object": "It would be saved as a part of its object.",
         "made-in-loop": "It is defined anew in each turn of a loop, and would be compiled anew.",
-        "custom-code": "The model runs code that is not Keras' own.",
-        "code-not-seen": "A library is imported that may hold layers or losses.",
-        "function-not-seen": "Names may change unseen.",
-        "iterator-in-checkpoint": "Iterators are saved in checkpoints.",
-        "debug-mode": "The file asks for tf.data's debug mode.",
-        "runs-eagerly": "Models run eagerly, op by op.",
-        "steps-per-execution": "The model takes several batches at once.",
-        "other-backend": "Keras may work with another library than TensorFlow.",
-        "distributed": "A batch is spread over several devices.",
-        "graph-mode": "The file is for TensorFlow 1.",
-        "traced-effects": "Tracing a model of the file has effects.",
-        "precision-policy": "Numbers are converted by a policy of the file's own.",
-        "random-in-model": "Random ops may be part of a model.",
     }
     on_request = True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis import trained_models
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
@@ -71,27 +72,12 @@ class StepsPerExecution(Rule):
     name = "steps-per-execution"
     contracts = (Contract.EXACT,)
     triggers = ((b"tensorflow", b"keras"), (b".compile(",), (b".fit",))
-    reasons = {
+    reasons = trained_models.REASONS | {
         "steps-unknown": "Keras may not know how many batches an epoch has.",
         "steps-uneven": "No number of batches goes into the steps that are asked for.",
         "sees-batches": "Something may be called for each batch.",
         "compiled-by-xla": "XLA compiles the steps, with which this was not tried.",
         "batch-by-batch": "Single batches are trained or tried as well.",
-        "model-not-seen": "How the model is made is not seen in this file.",
-        "custom-code": "The model runs code that is not Keras' own.",
-        "code-not-seen": "A library is imported that may hold layers or losses.",
-        "function-not-seen": "Names may change unseen.",
-        "iterator-in-checkpoint": "Iterators are saved in checkpoints.",
-        "debug-mode": "The file asks for tf.data's debug mode.",
-        "runs-eagerly": "Models run eagerly, op by op.",
-        "steps-per-execution": "Another model of the file has such a setting.",
-        "other-backend": "Keras may work with another library than TensorFlow.",
-        "distributed": "A batch is spread over several devices.",
-        "graph-mode": "The file is for TensorFlow 1.",
-        "traced-effects": "Tracing a model of the file has effects.",
-        "precision-policy": "Numbers are converted by a policy of the file's own.",
-        "random-in-model": "Random ops may be part of a model.",
-        "dynamic-code": "The file changes names, attributes or classes unseen.",
     }
     on_request = True
 

@@ -20,6 +20,13 @@ MODEL = "model = tf.keras.Sequential([L.Dense(3, input_shape=[2])])\n"
         (f"{MODEL}model.compile('sgd', tf.losses.mean_squared_error(a, b))", "custom-code"),
         (f"{MODEL}model.compile('sgd', [mine])", "custom-code"),
         (f"{MODEL}model.compile(**how)", "custom-code"),
+        (
+            (
+                "i = tf.keras.Input([2])\nh = L.Dense(2)(i)\n"
+                "model = tf.keras.Model(i, L.Dense(1)(L.add([h, i])))\nmodel.compile('sgd', 'mse')"
+            ),
+            None,
+        ),
         ("model = tf.keras.Sequential([L.Dense(3)])\nmodel.compile()", "built-by-step"),
         ("model = tf.keras.Sequential()\nmodel.add(L.Dense(3))\nmodel.compile()", "built-by-step"),
         (

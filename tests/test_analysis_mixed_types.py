@@ -37,9 +37,17 @@ def found(text: str) -> Mixed | Obstacle:
             ["L.Dense(2)"],
         ),
         (
-            "def make():\n    n = 3\n    return tf.keras.Sequential([L.Dense(n)])",
+            "def make():\n    n = 3\n    return tf.keras.Sequential([L.Dense(n)])\nmake()",
             5,
             ["L.Dense(n)"],
+        ),
+        (
+            (
+                "class A:\n    def make(self):\n        return tf.keras.Sequential([L.Dense(3)])\n"
+                "def main():\n    a = A()\n    a.make()\nmain()"
+            ),
+            5,
+            ["L.Dense(3)"],
         ),
         (
             "if a:\n    n = 3\n    m = tf.keras.Sequential([L.Dense(n)])",
@@ -48,7 +56,7 @@ def found(text: str) -> Mixed | Obstacle:
         ),
         (
             "for a in b:\n    n = 3\n    m = tf.keras.Sequential([L.Dense(n)])",
-            3,
+            5,
             ["L.Dense(n)"],
         ),
     ],
@@ -70,7 +78,26 @@ def test_what_is_seen(text: str, line: int, outputs: list[str]) -> None:
         ("m = tf.keras.Sequential([L.Conv3D(3, 3), L.Dense(3)])", "layer-not-known"),
         ("m = tf.keras.Sequential([L.Dense(3, dtype='float16')])", "own-types"),
         ("m = tf.keras.Sequential([L.Flatten()])", "output-not-seen"),
-        ("m = tf.keras.Sequential([L.Dense(3)] + more)", "output-not-seen"),
+        ("m = tf.keras.Sequential([L.Dense(3)] + more)", "used-elsewhere"),
+        ("def make():\n    return tf.keras.Sequential([L.Dense(3)])", "callers-not-seen"),
+        (
+            (
+                "def one():\n    return two()\ndef two():\n    one()\n"
+                "    return tf.keras.Sequential([L.Dense(3)])"
+            ),
+            "callers-not-seen",
+        ),
+        (
+            (
+                "m = tf.keras.Sequential()\nm.add(L.Dense(3))\ntf.keras.backend.clear_session()\n"
+                "m.add(L.Dense(3))"
+            ),
+            "model-not-seen",
+        ),
+        (
+            "m = tf.keras.Sequential()\nm.add(L.Dense(3))\nm.fit(x, y)\nm.add(L.Dense(3))",
+            "output-not-seen",
+        ),
         ("m = tf.keras.Sequential([L.Dense(3)])\nm.pop()", "output-not-seen"),
         ("make = lambda: tf.keras.Sequential([L.Dense(3)])", "model-not-seen"),
         ("class A:\n    m = tf.keras.Sequential([L.Dense(3)])", "model-not-seen"),

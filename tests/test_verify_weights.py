@@ -157,6 +157,13 @@ def test_what_keras_2_counts_for_itself_is_no_weight(monkeypatch: pytest.MonkeyP
             for one in (self._train_counter, self._predict_counter):
                 weights.made(one)
 
+        def compile(self) -> None:
+            self._configure_steps_per_execution(8)
+
+        def _configure_steps_per_execution(self, steps: int) -> None:
+            self._steps_per_execution = Counter(f"steps:{steps}")
+            weights.made(self._steps_per_execution)
+
         def fit(self) -> None: ...
 
         def evaluate(self) -> None: ...
@@ -170,4 +177,5 @@ def test_what_keras_2_counts_for_itself_is_no_weight(monkeypatch: pytest.MonkeyP
     for _ in range(2):
         keras_fit.install(None, None, weights)
     model = Model()
+    model.compile()
     assert [name for name, _, _ in weights.values()] == [model.kernel.name]

@@ -45,6 +45,8 @@ _GRAPH_ONLY = frozenset({"steps_per_execution", "jit_compile", "experimental_ste
 _CALLABLES = ("activation", "initializer", "regularizer", "constraint", "layer", "cell", "merge")
 # Measured: layers of Keras 3 draw the same either way.
 _SAME_DRAWS = (2, 21)
+# They are given the tensors themselves.
+_OF_TENSORS = frozenset("add concatenate multiply average maximum minimum subtract dot".split())
 _DEEPEST = 4
 # What may be set before a model is compiled; a method that is set is none of Keras' own.
 _HARMLESS = frozenset({"trainable", "rate", "learning_rate", "lr"})
@@ -168,6 +170,8 @@ class EagerRuns:
                 called = any(word in (keyword.arg or "") for word in _CALLABLES)
                 if keyword.arg is None or (called and not self._is_kerass(keyword.value)):
                     return _custom(call, keyword.value)
+            if (self._names.tf(call.func) or "").removeprefix("keras.layers.") in _OF_TENSORS:
+                continue
             for argument in call.args:
                 if not (self._is_kerass(argument) or self._is_number(argument)):
                     return _custom(call, argument)

@@ -48,8 +48,10 @@ from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.keras_calls import KerasCalls
 from tfrewrite.analysis.keras_models import KerasModels
 from tfrewrite.analysis.late_reads import LateReads
+from tfrewrite.analysis.layer_uses import LayerUses
 from tfrewrite.analysis.left_files import LeftFiles
 from tfrewrite.analysis.managers import Managers
+from tfrewrite.analysis.mixed_parts import MixedParts
 from tfrewrite.analysis.mixed_types import MixedTypes
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
@@ -431,6 +433,16 @@ class Facts:
     def fit_steps(self) -> FitSteps:
         """How many batches `fit` may take at once."""
         return FitSteps(self)
+
+    @cached_property
+    def layer_uses(self) -> LayerUses:
+        """What is done with the layers of a file."""
+        return LayerUses(self)
+
+    @cached_property
+    def mixed_parts(self) -> MixedParts:
+        """What of a program was not tried in half precision."""
+        return MixedParts(self)
 
     @cached_property
     def mixed_types(self) -> MixedTypes:

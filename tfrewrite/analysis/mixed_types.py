@@ -12,25 +12,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis import keras_things
-from tfrewrite.analysis.abstract_values import parts
+from tfrewrite.analysis.layer_uses import LAYERS
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
-_LAYERS = "keras.layers."
-_APPLICATIONS = "keras.applications."
-# Trained with the policy on 2.10, 2.15 and 2.21.
-_KNOWN = frozenset(
-    "Dense Conv1D Conv2D Conv2DTranspose MaxPooling1D MaxPooling2D MaxPool2D AveragePooling2D"
-    " GlobalAveragePooling1D GlobalAveragePooling2D GlobalMaxPooling1D GlobalMaxPooling2D Flatten"
-    " Reshape BatchNormalization LayerNormalization Activation ReLU LeakyReLU Softmax Embedding"
-    " LSTM GRU Bidirectional Dropout Add Concatenate add concatenate Input InputLayer"
-    " ZeroPadding2D UpSampling2D".split()
-)
 _OUTPUTS = frozenset({"Dense", "Activation", "Softmax", "Conv2D", "Conv1D", "Conv2DTranspose"})
-_TYPED = frozenset({"dtype", "floatx"})
+_LEAVING: tuple[type[ast.stmt | ast.expr], ...] = (
+    ast.Return,
+    ast.Break,
+    ast.Continue,
+    ast.Yield,
+    ast.YieldFrom,
+    ast.Try,
+)
+_USING = frozenset({"compile", "fit", "evaluate", "predict"})
 _MAX_DEPTH = 5
 
 
@@ -82,8 +80,11 @@ class MixedTypes:
         return sorted(self._source.all(ast.Call), key=self._source.span)
 
     @cached_property
-    def _layers(self) -> list[ast.Call]:
-        return [c for c in self._calls if (self._names.tf(c.func) or "").startswith(_LAYERS)]
+    def _making(self) -> list[ast.Call]:
+        """Every call that makes a layer or an input."""
+        kinds = keras_things.INPUTS
+        symbols = [(call, self._names.tf(call.func) or "") for call in self._calls]
+        return [call for call, name in symbols if name.startswith(LAYERS) or name in kinds]
 
     @cached_property
     def _obstacle(self) -> Obstacle | None:
@@ -92,41 +93,47 @@ class MixedTypes:
                 f"the file makes {len(self.models)} models, of which one may be used elsewhere"
             )
             return Obstacle("several-models", message)
-        for call in self._calls:
-            symbol = self._names.tf(call.func) or ""
-            line = call.lineno
-            if symbol == "GradientTape":
-                message = f"the tape of line {line} takes gradients, which are not scaled by itself"
-                return Obstacle("own-loop", message)
-            if symbol.startswith(_APPLICATIONS):
-                return Obstacle("several-models", f"line {line} makes a model of its own")
-            if symbol.startswith(_LAYERS) and symbol.removeprefix(_LAYERS) not in _KNOWN:
-                message = f"`{symbol.removeprefix(_LAYERS)}` in line {line} was not tried"
-                return Obstacle("layer-not-known", message)
-            if self._is_part_of_model(call, symbol):
-                message = f"`{ast.unparse(call.func)}` in line {line} may be part of the model"
-                return Obstacle("layer-not-known", message)
-        for call in self._layers:
-            for keyword in call.keywords:
-                if keyword.arg in _TYPED or keyword.arg is None:
-                    message = f"the layer of line {call.lineno} has a type of its own"
-                    return Obstacle("own-types", message)
+        return self._facts.mixed_parts.obstacle or self._used or self._reset
+
+    @property
+    def _used(self) -> Obstacle | None:
+        """What else than its training may be done with the layers of the model."""
+        uses = self._facts.layer_uses
+        stray = uses.stray(self._making)
+        if stray is not None:
+            text = ast.unparse(self._source.statement(stray)).partition("\n")[0]
+            message = (
+                f"a layer, or what it computes, has another use in line {stray.lineno}: `{text}`"
+            )
+            return Obstacle("used-elsewhere", message)
+        inside = uses.look_inside() or uses.handed_on()
+        if inside is not None:
+            text = ast.unparse(inside)
+            message = f"`{text}` in line {inside.lineno} may ask for what a layer computes"
+            return Obstacle("used-elsewhere", message)
         return None
 
-    def _is_part_of_model(self, call: ast.Call, symbol: str) -> bool:
-        """Whether an op of TensorFlow is given a tensor of the model."""
-        known = keras_things.MODELS | keras_things.SEQUENTIAL | keras_things.INPUTS
-        if not symbol or symbol.startswith(_LAYERS) or symbol in known:
-            return False
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        values = [part for one in given for part in parts(self._facts.eager_values.value(one))]
-        return any(getattr(value, "kind", "") == "symbolic" for value in values)
+    @property
+    def _reset(self) -> Obstacle | None:
+        """A session that is cleared while layers are made, and in Keras 3 the policy with it."""
+        first = self._first
+        if isinstance(first, Obstacle):
+            return None
+        home = self._source.function(self.models[0])
+        last = max(call.lineno for call in [*self._making, *self.models])
+        for call in self._calls:
+            if not first.lineno <= call.lineno <= last or self._source.function(call) is not home:
+                continue
+            clears = (self._names.tf(call.func) or "").endswith("clear_session")
+            if clears or self._facts.own_calls.function(call) is not None:
+                message = f"`{ast.unparse(call)}` in line {call.lineno} is called among the layers"
+                return Obstacle("model-not-seen", message)
+        return None
 
     @cached_property
     def _first(self) -> ast.stmt | Obstacle:
         """The statement that makes the first layer, in the one function that makes them all."""
-        making = [*self._layers, *self.models]
-        making += [c for c in self._calls if self._names.tf(c.func) in keras_things.INPUTS]
+        making = [*self._making, *self.models]
         homes = {self._source.function(call) for call in making}
         line = self.models[0].lineno
         if len(homes) != 1:
@@ -135,10 +142,26 @@ class MixedTypes:
         home = homes.pop() or self._source.tree
         if not isinstance(home, (ast.FunctionDef, ast.Module)):
             return Obstacle("model-not-seen", f"the model of line {line} is made in an expression")
+        if isinstance(home, ast.FunctionDef) and not self._is_called(home, set()):
+            message = f"`{home.name}` in line {home.lineno} is not called by this file as it is run"
+            return Obstacle("callers-not-seen", f"{message}, and the policy is for all Keras")
         place = _first_of(home.body, making)
         if place is None or isinstance(place, ast.ClassDef):
             return Obstacle("model-not-seen", f"where the model of line {line} is made is not seen")
         return place
+
+    def _is_called(self, function: ast.FunctionDef, seen: set[ast.AST]) -> bool:
+        """Whether a function is called when the file is run, by whatever functions."""
+        if function in seen:
+            return False
+        seen.add(function)
+        for call in self._facts.own_calls.calls(function) or ():
+            caller = self._source.function(call)
+            if caller is None or (
+                isinstance(caller, ast.FunctionDef) and self._is_called(caller, seen)
+            ):
+                return True
+        return False
 
     # The outputs
 
@@ -160,7 +183,7 @@ class MixedTypes:
     def _as_outputs(self, layers: list[ast.Call]) -> list[ast.Call] | None:
         for layer in layers:
             symbol = self._names.tf(layer.func) or ""
-            if symbol.removeprefix(_LAYERS) not in _OUTPUTS or not symbol.startswith(_LAYERS):
+            if symbol.removeprefix(LAYERS) not in _OUTPUTS or not symbol.startswith(LAYERS):
                 return None
         return list(dict.fromkeys(layers))
 
@@ -173,7 +196,7 @@ class MixedTypes:
             if adding or not isinstance(listed, (ast.List, ast.Tuple)) or not listed.elts:
                 return None
             return self._layer(listed.elts[-1])
-        if not adding or len(adding[-1].args) != 1:
+        if not adding or len(adding[-1].args) != 1 or self._left_early(making, adding[-1]):
             return None
         block, _ = self._source.position(self._source.statement(making))
         for call in adding:
@@ -186,9 +209,24 @@ class MixedTypes:
                 return None
         return self._layer(adding[-1].args[0])
 
+    def _left_early(self, making: ast.Call, last: ast.Call) -> bool:
+        """Whether a stack may be used before its last layer is added."""
+        home = self._source.function(making)
+        uses = self._facts.layer_uses
+        nodes: list[ast.stmt | ast.expr] = [
+            *(node for kind in _LEAVING for node in self._source.all(kind)),
+            *(call for call in self._calls if getattr(call.func, "attr", "") in _USING),
+            *(call for call in self._calls if uses.is_stack(call.func)),
+        ]
+        return any(
+            making.lineno <= (node.end_lineno or 0) and node.lineno <= last.lineno
+            for node in nodes
+            if self._source.function(node) is home
+        )
+
     def _layer(self, expr: ast.expr) -> ast.Call | None:
         symbol = self._names.tf(expr.func) if isinstance(expr, ast.Call) else None
-        if isinstance(expr, ast.Call) and (symbol or "").startswith(_LAYERS):
+        if isinstance(expr, ast.Call) and (symbol or "").startswith(LAYERS):
             return expr
         return None
 
@@ -220,7 +258,7 @@ class MixedTypes:
 def _first_of(block: list[ast.stmt], calls: list[ast.Call]) -> ast.stmt | None:
     """The first statement that makes one of some calls, in the innermost block with them all."""
     first = next((one for one in block if _holds(one, calls)), None)
-    if isinstance(first, (ast.If, ast.With)):
+    if isinstance(first, (ast.If, ast.With, ast.For, ast.While)):
         for inner in (first.body, getattr(first, "orelse", [])):
             within = {call for one in inner for call in ast.walk(one)}
             if all(call in within for call in calls):

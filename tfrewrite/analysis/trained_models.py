@@ -14,6 +14,24 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
 _FITTING = ("fit", "fit_generator")
+REASONS = {
+    "model-not-seen": "How the model is made is not seen in this file.",
+    "custom-code": "The model runs code that is not Keras' own.",
+    "code-not-seen": "A library is imported that may hold layers or losses.",
+    "function-not-seen": "Names may change unseen.",
+    "iterator-in-checkpoint": "Iterators are saved in checkpoints.",
+    "debug-mode": "The file asks for tf.data's debug mode.",
+    "runs-eagerly": "Models run eagerly, op by op.",
+    "steps-per-execution": "A model takes several batches at once, or may do so.",
+    "other-backend": "Keras may work with another library than TensorFlow.",
+    "distributed": "A batch is spread over several devices.",
+    "graph-mode": "The file is for TensorFlow 1.",
+    "traced-effects": "Tracing a model of the file has effects.",
+    "precision-policy": "Numbers are converted by a policy of the file's own.",
+    "random-in-model": "Random ops may be part of a model.",
+    "dynamic-code": "The file changes names, attributes or classes unseen.",
+}
+"""Why a model is not known to be trained by Keras' own code, as rules about `fit` explain it."""
 
 
 @dataclass(frozen=True, eq=False)

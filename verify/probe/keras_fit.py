@@ -6,8 +6,11 @@ LOOP = -1
 """The number of this loop; those of the script count from 1."""
 
 
-_COUNTERS = ("_train_counter", "_test_counter", "_predict_counter")
-"""The variables in which Keras 2 counts the batches of a `fit`, `evaluate` or `predict`."""
+_COUNTERS = {
+    "_init_batch_counters": ("_train_counter", "_test_counter", "_predict_counter"),
+    "_configure_steps_per_execution": ("_steps_per_execution",),
+}
+"""The variables in which Keras 2 counts batches or keeps a setting, by what makes them."""
 
 
 def install(loops, recorder=None, weights=None):
@@ -20,17 +23,21 @@ def install(loops, recorder=None, weights=None):
 
 def _leave_out_counters(model, weights):
     """What Keras counts for itself is no weight; `predict_on_batch` does not begin it anew."""
-    real = getattr(model, "_init_batch_counters", None)
-    if real is None or "_tfrewrite_followed" in model.__dict__:
+    if "_tfrewrite_followed" in model.__dict__:
         return
+    for method, names in _COUNTERS.items():
+        if hasattr(model, method):
+            setattr(model, method, _disowning(getattr(model, method), names, weights))
 
-    def counting(self, *arguments, **options):
+
+def _disowning(real, names, weights):
+    def making(self, *arguments, **options):
         real(self, *arguments, **options)
-        for name in _COUNTERS:
+        for name in names:
             if hasattr(self, name):
                 weights.disown(getattr(self, name))
 
-    model._init_batch_counters = counting
+    return making
 
 
 def _kinds():
