@@ -26,6 +26,7 @@ GROUPS = {
     "TFR3": "Input pipelines",
     "TFR4": "Keras",
     "TFR5": "Files",
+    "TFR6": "Precision",
 }
 _INDEX = """\
 # Rules
