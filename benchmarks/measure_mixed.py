@@ -83,10 +83,16 @@ def words():
     """Numbers of words in float32: how many are looked up as those of others."""
     numbers = np.arange(0, 60000, 7, dtype="float32").reshape(-1, 1)
     table = (np.arange(70000) % 2048).astype("float32").reshape(-1, 1)
-    for name, before in {"first": [], "behind a layer": [L.Flatten()]}.items():
+    ways = {
+        "without inputs": list,
+        "of inputs": lambda: [K.Input([1])],
+        "behind a layer": lambda: [K.Input([1]), L.Flatten()],
+    }
+    for name, before in ways.items():
         started(half=True)
         layer = L.Embedding(70000, 1)
-        model = K.Sequential([K.Input([1]), *before, layer, L.Flatten()])
+        model = K.Sequential([*before(), layer, L.Reshape([1])])
+        model(numbers[:2])
         layer.set_weights([table])
         found = model.predict(numbers, verbose=0)[:, 0]
         wrong = found != table[numbers[:, 0].astype(int), 0]

@@ -83,14 +83,14 @@ class MixedPrecision(Rule):
     and `scale_loss` in Keras 3: write that by hand. An optimizer that is compiled with twice, or
     has a scale or averages, is not scaled by itself, or was not tried (`optimizer-not-known`).
 
-    Also refused, since it was measured to go wrong: an `Embedding` behind another layer, which
-    rounds the numbers of words, so that above 2,048 they become those of other words; regularizers
-    of activities and averages of many numbers, whose sums become infinite (`sums-too-large`: for
-    whole images not on 2.21, with that as `target-tf`); weights that are loaded, an error on 2.15
-    (`weights-loaded`); models that are saved as a whole, which keep the policy wherever they are
-    loaded, and then train without a scale (`model-saved`); conversions to TensorFlow Lite, which
-    fail; and checks for numbers that are not finite, which the first scales give
-    (`numbers-checked`).
+    Also refused, since it was measured to go wrong: an `Embedding` behind another layer or without
+    an `Input`, which rounds the numbers of words, so that above 2,048 they become those of other
+    words; regularizers of activities and averages of many numbers, whose sums become infinite
+    (`sums-too-large`: for whole images not on 2.21, with that as `target-tf`); weights that are
+    loaded, an error on 2.15 (`weights-loaded`); models that are saved as a whole, which keep the
+    policy wherever they are loaded, and then train without a scale (`model-saved`); conversions to
+    TensorFlow Lite, which fail; and checks for numbers that are not finite, which the first scales
+    give (`numbers-checked`).
 
     Losses, layers and imports of the owner's (`custom-code`, `code-not-seen`, `model-not-seen`)
     and functions that the file does not call (`callers-not-seen`) stay as they are. Nothing is

@@ -72,6 +72,8 @@ def test_what_was_tried(text: str) -> None:
         ("L.AveragePooling2D(n)", "sums-too-large"),
         ("L.AveragePooling2D((2, 100))", "sums-too-large"),
         ("s = tf.keras.Sequential([L.Flatten(), L.Embedding(10, 3)])", "layer-not-known"),
+        ("s = tf.keras.Sequential([L.Embedding(10, 3, input_length=9)])", "layer-not-known"),
+        ("s = tf.keras.Sequential()\ns.add(L.Embedding(10, 3))", "layer-not-known"),
         ("e = L.Embedding(10, 3)\nh = e(L.Flatten()(i))", "layer-not-known"),
         ("h = L.Embedding(10, 3)(L.Flatten()(i))", "layer-not-known"),
         ("tf.keras.backend.set_floatx('float64')", "precision-policy"),

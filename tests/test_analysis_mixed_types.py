@@ -26,6 +26,7 @@ def found(text: str) -> Mixed | Obstacle:
             3,
             ["L.Softmax()"],
         ),
+        ("m = tf.keras.Sequential(name='m')\nm.add(L.Dense(3))", 3, ["L.Dense(3)"]),
         (
             "i = tf.keras.Input([3])\no = L.Dense(2)(i)\nm = tf.keras.Model(i, o)",
             3,

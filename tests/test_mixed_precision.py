@@ -109,6 +109,8 @@ test_refused_layers = bench(
             model=FUNCTIONAL.replace("Input([9])", "Input([9], sparse=True)")),
     refused("numbers of words in half precision", reason="layer-not-known",
             model=STACK.replace(HIDDEN, "layers.Flatten(), layers.Embedding(5000, 8)")),
+    refused("and without inputs", reason="layer-not-known",
+            model=STACK.replace(HIDDEN, "layers.Embedding(5000, 8), layers.Flatten()")),
     refused("and behind another input", reason="layer-not-known",
             model=FUNCTIONAL.replace("Dense(8)(inputs)", "Embedding(5000, 8)("
                                      "layers.Reshape([3, 3])(inputs))")),
@@ -296,7 +298,9 @@ NAMED = FUNCTIONAL.replace("outputs = layers.Dense(3)(hidden)",
 WIDE = FUNCTIONAL.replace(
     "layers.Dense(3)(hidden)", "layers.Dense(3)(layers.concatenate([hidden, inputs]))"
 )
-WORDS = STACK.replace(HIDDEN, "layers.Embedding(5000, 8, input_length=9),\n    layers.Flatten()")
+WORDS = STACK.replace(
+    HIDDEN, "layers.Input([9]),\n    layers.Embedding(5000, 8),\n    layers.Flatten()"
+)
 SMALL = STACK.replace(HIDDEN, "layers.AveragePooling2D(2),\n    layers.Flatten()")
 IMAGES = STACK.replace(HIDDEN, "layers.GlobalAveragePooling2D()")
 LATER = """print(len(model.layers), model.layers[0].get_weights()[0].shape)

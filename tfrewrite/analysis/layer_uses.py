@@ -34,6 +34,7 @@ _OF_LAYERS = frozenset(
     " activation units filters embeddings gamma beta".split()
 )
 _SET_OF_LAYERS = frozenset({"trainable"})
+_MAX_DEPTH = 3
 _SHOWING = frozenset(f"builtins.{name}" for name in ("print", "len", "type", "id", "isinstance"))
 _SHOWING_MODELS = frozenset({"keras.utils.plot_model", "keras.utils.model_to_dot"})
 _CONVERTING = ("lite.", "keras.backend.function", "keras.models.clone_model", "quantization.")
@@ -152,7 +153,14 @@ class LayerUses:
                 return None
         return [(use, tensor) for use in self._scopes.uses(target)]
 
-    def _is(self, value: ast.expr, *, tensor: bool) -> bool:
+    def _is(self, value: ast.expr, *, tensor: bool, depth: int = 0) -> bool:
+        if isinstance(value, ast.Name) and depth < _MAX_DEPTH:
+            values = [
+                one.value if one.how is How.ASSIGN else None for one in self._scopes.bindings(value)
+            ]
+            return bool(values) and all(
+                one is not None and self._is(one, tensor=tensor, depth=depth + 1) for one in values
+            )
         if not tensor:
             return self.makes_layer(value)
         if not isinstance(value, ast.Call):

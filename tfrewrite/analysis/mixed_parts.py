@@ -140,7 +140,7 @@ class MixedParts:
             message = f"the sums that line {line} makes for its averages may become infinite"
             return Obstacle("sums-too-large", message)
         if name == "Embedding" and not self._is_given_inputs(call):
-            message = f"line {line} looks words up by numbers that another layer may have rounded"
+            message = f"line {line} looks words up by numbers that may be rounded before"
             return Obstacle("layer-not-known", message)
         return None
 
@@ -159,23 +159,25 @@ class MixedParts:
         return plain and all(isinstance(one, int) and one <= _SMALL for one in numbers)
 
     def _is_given_inputs(self, layer: ast.Call) -> bool:
-        """Whether a layer is the first behind the inputs of a model.
+        """Whether a layer is the first behind inputs that are written out.
 
         Numbers of words are often float32. An `Embedding` takes them as they are; any other layer
-        rounds them to 11 bits, and above 2,048 they become those of other words.
+        rounds them to 11 bits, and above 2,048 they become those of other words. So does a
+        `Sequential` of Keras 3 that is not told its inputs: they get the type of its first layer.
         """
         parent = self._source.parent(layer)
         if isinstance(parent, ast.Call) and parent.func is layer:
             return len(parent.args) == 1 and self._is_input(parent.args[0])
         if isinstance(parent, (ast.List, ast.Tuple)):
-            return all(map(self._is_input, parent.elts[: parent.elts.index(layer)]))
+            first = parent.elts[: parent.elts.index(layer)]
+            return bool(first) and all(map(self._is_input, first))
         if isinstance(parent, ast.Call) and getattr(parent.func, "attr", "") == "add":
             adding = [c for c in self._calls if getattr(c.func, "attr", "") == "add"]
             before = [one for call in adding[: adding.index(parent)] for one in call.args]
             home = self._source.position(self._source.statement(parent))[0]
             made = self._facts.mixed_types.models[0]
             same = home is self._source.position(self._source.statement(made))[0]
-            return same and all(map(self._is_input, before))
+            return same and bool(before) and all(map(self._is_input, before))
         return False
 
     def _is_input(self, expr: ast.expr) -> bool:

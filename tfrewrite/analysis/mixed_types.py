@@ -191,7 +191,7 @@ class MixedTypes:
         """The last layer of a `Sequential`, listed in the call or added behind it."""
         adding = [c for c in self._calls if getattr(c.func, "attr", "") in ("add", "pop")]
         adding = [c for c in adding if self._names.dotted(c.func) is None]
-        if making.args or making.keywords:
+        if making.args or any(keyword.arg != "name" for keyword in making.keywords):
             listed = making.args[0] if making.args else None
             if adding or not isinstance(listed, (ast.List, ast.Tuple)) or not listed.elts:
                 return None
