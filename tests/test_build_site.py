@@ -17,8 +17,10 @@ def repository(tmp_path: Path) -> Path:
         "CHANGELOG.md": "See [CI](docs/ci.md#formats).\n",
         "CONTRIBUTING.md": "# Contributing\n",
         "ci/flow.yml": "on: push\n",
-        "docs/ci.md": "# CI\n## Formats\n",
+        "docs/ci.md": "# CI\n## Formats\n![x](pictures/a.svg)\n",
         "docs/site.css": "a {}\n",
+        "docs/pictures/a.svg": "<svg/>\n",
+        "docs/pictures/unused.json": "{}\n",
         "docs/guides/own.md": (
             "[a](../ci.md#formats) [b](../../CHANGELOG.md) [c](../../ci/flow.yml) [d](#here)\n"
             "[e](https://x.org) [f](../none.md)\n```\n[g](../../CHANGELOG.md)\n```\n"
@@ -39,6 +41,7 @@ def test_links_of_the_repository_become_links_of_the_site(repository: Path) -> N
     assert (folder / "changes.md").read_text() == "See [CI](ci.md#formats).\n"
     assert (folder / "files" / "ci" / "flow.yml").read_text() == "on: push\n"
     assert (folder / "site.css").is_file()
+    assert [path.name for path in (folder / "pictures").iterdir()] == ["a.svg"]
 
 
 def test_rules_stand_in_the_navigation_by_their_groups() -> None:

@@ -4,9 +4,9 @@
 
 Pages are those in docs/, with CHANGELOG.md and CONTRIBUTING.md; docs/zensical.toml says how they
 look and in which order they stand. Links between them are written for a reader of the repository,
-and are changed into links between pages. A link to another file of the repository gets a copy of
-that file. Then every link of every page that was built has to lead to something, with its anchor,
-and no page may load anything from elsewhere.
+and are changed into links between pages. A picture, and what else a page links to, is copied; other
+files stay where they are. Then every link of every page that was built has to lead to something,
+with its anchor, and no page may load anything from elsewhere.
 """
 
 from __future__ import annotations
@@ -60,14 +60,12 @@ class Pages:
 
     def prepare(self) -> None:
         docs = self.root / "docs"
-        sources = [path for path in docs.rglob("*") if path.is_file() and path.name != CONFIG]
-        for source in [*sources, *(self.root / name for name in ELSEWHERE)]:
+        for source in [*docs.rglob("*.md"), *(self.root / name for name in ELSEWHERE)]:
             target = self.folder / self._place(source)
             target.parent.mkdir(parents=True, exist_ok=True)
-            if source.suffix == ".md":
-                target.write_text(self._relinked(source, target), encoding="utf-8")
-            else:
-                shutil.copyfile(source, target)
+            target.write_text(self._relinked(source, target), encoding="utf-8")
+        for style in docs.glob("*.css"):
+            shutil.copyfile(style, self.folder / style.name)
 
     def _place(self, source: Path) -> str:
         """Where a file of the repository is on the site."""
@@ -91,8 +89,9 @@ class Pages:
         meant = Path(os.path.normpath(source.parent / unquote(address.path)))
         if not meant.is_file() or not meant.is_relative_to(self.root):
             return link  # and the check of what is built will say so
-        place = self.folder / self._place(meant)
-        if self._place(meant).startswith(f"{COPIES}/"):
+        name = self._place(meant)
+        place = self.folder / name
+        if name.startswith(f"{COPIES}/") or meant.suffix != ".md":
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(meant, place)
         anchor = f"#{address.fragment}" if address.fragment else ""
