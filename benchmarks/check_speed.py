@@ -221,7 +221,8 @@ def section(kept: Mapping[str, Any]) -> str:
     samples = {name: Samples(**taken) for name, taken in kept["samples"].items()}
     facts = [
         f"- Tree: {kept['tree']}. Rounds: {kept['rounds']}, interleaved, {kept['taken']}.",
-        f"- Machine: {kept['machine']}.",
+        f"- Machine: {kept['machine']}; its load was {kept['load'][0]:.1f} at first and"
+        f" {kept['load'][1]:.1f} in the end.",
         f"- {', '.join(kept['versions'])}",
     ]
     return "\n".join((SECTION, *facts, "", *tables(samples), ""))
@@ -269,12 +270,14 @@ def main() -> int:
         samples = measure(on_tree, options.rounds, room)
         return samples | measure(start_tasks(), 4 * options.rounds, room)
 
+    load = os.getloadavg()[1]
     samples = inside_room(everything)
     kept = {
         "tree": f"{tree.name}, {describe(tree)}",
         "rounds": options.rounds,
         "taken": datetime.now(timezone.utc).date().isoformat(),
         "machine": f"{processor()}, {os.cpu_count()} cores, {platform.platform()}",
+        "load": [load, os.getloadavg()[1]],
         "versions": [
             version_of(DEV / "tfrewrite", "--version"),
             f"Python {platform.python_version()}",
