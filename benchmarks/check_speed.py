@@ -219,10 +219,11 @@ def tables(samples: Mapping[str, Samples]) -> Iterator[str]:
 def section(kept: Mapping[str, Any]) -> str:
     """What `docs/results.md` says of it, from what was kept."""
     samples = {name: Samples(**taken) for name, taken in kept["samples"].items()}
+    first, last = kept["load"]
+    load = f"its load was {first:.1f} at first and {last:.1f} in the end"
     facts = [
         f"- Tree: {kept['tree']}. Rounds: {kept['rounds']}, interleaved, {kept['taken']}.",
-        f"- Machine: {kept['machine']}; its load was {kept['load'][0]:.1f} at first and"
-        f" {kept['load'][1]:.1f} in the end.",
+        f"- Machine: {kept['machine']}; {load}.",
         f"- {', '.join(kept['versions'])}",
     ]
     return "\n".join((SECTION, *facts, "", *tables(samples), ""))
