@@ -219,9 +219,11 @@ def tables(samples: Mapping[str, Samples]) -> Iterator[str]:
 def section(kept: Mapping[str, Any]) -> str:
     """What `docs/results.md` says of it, from what was kept."""
     samples = {name: Samples(**taken) for name, taken in kept["samples"].items()}
+    first, last = kept["load"]
+    load = f"its load was {first:.1f} at first and {last:.1f} in the end"
     facts = [
         f"- Tree: {kept['tree']}. Rounds: {kept['rounds']}, interleaved, {kept['taken']}.",
-        f"- Machine: {kept['machine']}.",
+        f"- Machine: {kept['machine']}; {load}.",
         f"- {', '.join(kept['versions'])}",
     ]
     return "\n".join((SECTION, *facts, "", *tables(samples), ""))
@@ -269,12 +271,14 @@ def main() -> int:
         samples = measure(on_tree, options.rounds, room)
         return samples | measure(start_tasks(), 4 * options.rounds, room)
 
+    load = os.getloadavg()[1]
     samples = inside_room(everything)
     kept = {
         "tree": f"{tree.name}, {describe(tree)}",
         "rounds": options.rounds,
         "taken": datetime.now(timezone.utc).date().isoformat(),
         "machine": f"{processor()}, {os.cpu_count()} cores, {platform.platform()}",
+        "load": [load, os.getloadavg()[1]],
         "versions": [
             version_of(DEV / "tfrewrite", "--version"),
             f"Python {platform.python_version()}",

@@ -132,12 +132,8 @@ def measure(
 
 def refresh(found: Sequence[Subject], current: Sequence[Sample]) -> None:
     """Writes the page from what there is now, and what is not there."""
-    alone = sum(case.is_left_alone for case in samples.CASES)
-    others = tuple(
-        case.name for case in samples.CASES if not case.is_left_alone and not samples.is_timed(case)
-    )
     rows = tuple(samples.due(found, current, rounds=1))
-    samples.write_json(samples.DUE, asdict(samples.Due(rows, alone, others)))
+    samples.write_json(samples.DUE, asdict(replace(samples.others(), rows=rows)))
     results_page.write()
 
 
@@ -224,9 +220,10 @@ def timed(
     rounds: int,
 ) -> list[Timed]:
     """A, B, C, then C, B, A, and so on: each two versions are neighbours in the same way."""
-    found = []
+    found: list[Timed] = []
+    order = list(programs)
     for number in range(rounds):
-        for version in programs if number % 2 else reversed(programs):
+        for version in order if number % 2 else reversed(order):
             run = laboratory.time(programs[version], seen[version], seed=1)
             require_success(run, version)
             found.append(timed_of(run, version, len(found)))

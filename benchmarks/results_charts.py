@@ -46,8 +46,9 @@ LEFT, RIGHT = 24.0, 96.0
 ROW = 42.0
 HEAD = 66.0
 FOOT = 44.0
-STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-DECADES = (0.01, 0.1, 1, 10, 100, 1000, 10_000, 100_000)
+NEAR = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0)
+STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3)
+DECADES = (0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,9 @@ def gains(title: str, bars: Sequence[Bar]) -> str:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    chosen = STEPS if high - low < 1.2 else DECADES
-    if high - low < 0.45:
-        chosen = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2)
+    chosen: Sequence[float] = NEAR
+    if high - low >= 0.45:
+        chosen = STEPS if high - low < 1.2 else DECADES
     return [tick for tick in chosen if low <= math.log10(tick) <= high]
 
 

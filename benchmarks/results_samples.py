@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -151,10 +151,16 @@ class Due:
     not_for_speed: tuple[str, ...] = ()
 
 
-def subjects(cases: Iterable[Case] = CASES) -> list[Subject]:
+def subjects() -> list[Subject]:
     """The scripts of the corpus that are rewritten, and that of the demo."""
-    found = [subject_of(case) for case in cases if is_timed(case)]
-    return [demo(), *found]
+    return [demo(), *(subject_of(case) for case in CASES if is_timed(case))]
+
+
+def others() -> Due:
+    """What of the corpus is not timed at all; its rows are for those who know what is there."""
+    alone = sum(case.is_left_alone for case in CASES)
+    named = (case.name for case in CASES if not case.is_left_alone and not is_timed(case))
+    return Due(left_alone=alone, not_for_speed=tuple(named))
 
 
 def is_timed(case: Case) -> bool:

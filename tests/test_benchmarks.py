@@ -80,3 +80,25 @@ def test_a_tool_that_fails_stops_the_benchmark(bench: ModuleType, tmp_path: Path
     broken = bench.Task("broken", (sys.executable, "-c", "raise SystemExit('no such option')"), {0})
     with pytest.raises(SystemExit, match=r"(?s)broken ended with exit code 1.*no such option"):
         bench.run_task(broken, tmp_path)
+
+
+def test_what_is_kept_makes_the_section(bench: ModuleType) -> None:
+    kept = {
+        "tree": "models, 2 Python files",
+        "rounds": 3,
+        "taken": "2026-01-01",
+        "machine": "A processor",
+        "load": [0.5, 1.25],
+        "versions": ["tfrewrite 1", "ruff 2"],
+        "samples": {
+            getattr(bench, key): {"seconds": [value], "peak_mb": [100.0]}
+            for key, value in {**SECONDS, "WARM": 2.0}.items()
+        },
+    }
+    section = bench.section(kept)
+    for part in (
+        "its load was 0.5 at first and 1.2 in the end",
+        "| tfrewrite check, cold | 3.00 (3.00-3.00) | 0.300 | 100 MB |",
+        "| warm check: below 1/10 of tf_upgrade_v2 | 0.200 | **no** |",
+    ):
+        assert part in section

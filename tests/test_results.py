@@ -18,6 +18,7 @@ import results_statistics as statistics
 from corpus_gain import Timed
 from results_samples import EXPERT, ORIGINAL, REWRITTEN, Curve, Due, Machine, Process, Sample
 
+from corpus_cases import CASES, Case
 from tfrewrite.verify.model import Ratio, TimedRun, Version
 
 MACHINE = Machine("A processor", 1, "Linux", "3.11.7", "2.21.0")
@@ -201,8 +202,8 @@ def test_the_demo_is_a_subject() -> None:
     assert demo.family == "demo"
 
 
-@pytest.mark.parametrize("case", samples.CASES, ids=lambda case: case.name)
-def test_the_corpus_gives_subjects(case: samples.Case) -> None:
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_corpus_gives_subjects(case: Case) -> None:
     if case.is_left_alone or case.fails or set(case.rules) <= samples.NOT_FOR_SPEED:
         assert not samples.is_timed(case)
         return
