@@ -342,7 +342,10 @@ WELL = {
         "import os\nos.mkdir('out')\nos.chdir('out')" + TRAIN + "np.save('w.npy', w)",
         "all 6 values of 2 observables",
     ),
-    "writes over itself": (TRAIN + "open('train.py', 'w').write('1')", "all 5 values"),
+    "writes over itself": (
+        TRAIN + "open('train.py', 'w').write('1')",
+        "all 6 values of 2 observables",
+    ),
     "leaves files open": (
         TRAIN + "log = open('log.csv', 'w')\nlog.write('1.5,2.5')",
         "all 7 values of 3 observables",

@@ -85,12 +85,21 @@ def explain(run: Observation) -> Failure:
     if ended == "probe-failed":
         return Failure(
             f"could not be observed: {_line_that_says_why(error)}",
-            "this is a bug in tfrewrite or a TensorFlow that it does not know; please report it",
+            "if the script replaces parts of Python or numpy, or closes files that are not its "
+            "own, let it not; else this is a bug in tfrewrite or a TensorFlow that it does not "
+            "know: please report it",
             error,
             is_ours=True,
         )
     if not summary:
         return _of_silence(result, output)
+    if ended == "exec":
+        return Failure(
+            "becomes another program (os.exec...), which cannot be followed",
+            "give it beforehand what it starts itself anew for, such as a variable of the "
+            "environment",
+            output,
+        )
     if ended == "error":
         failure = _of_error(error, output)
         cut = run.was_cut and failure.advice == BY_ITSELF

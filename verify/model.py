@@ -222,7 +222,7 @@ class Growth:
 
     version: Version
     step_time_slope: float
-    """By which part of the median step time a step gets slower in 1,000 steps."""
+    """By which part of the median step time a step gets slower in 1,000 steps; nan if not timed."""
     graph_nodes: tuple[int, ...]
     memory_mb: tuple[float, ...]
     retraces: int
