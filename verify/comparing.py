@@ -52,6 +52,8 @@ class Measured:
     ours: str = ""
     theirs: str = ""
     size: int = 1
+    their_scale: float | None = None
+    """Of a single number of the rewritten version; None where it is that of the original."""
 
 
 @dataclass(frozen=True)
@@ -251,6 +253,7 @@ def _point(found: Mapping[str, Any]) -> Measured:
         ours=found.get("shown", ""),
         theirs=found.get("other", found.get("shown", "")),
         size=found.get("size", 1),
+        their_scale=found.get("other_scale"),
     )
 
 
@@ -425,4 +428,5 @@ def _printed_point(
         unit=max(number.unit, other.unit),
         ours=number.text,
         theirs=other.text,
+        their_scale=abs(other.value) if math.isfinite(other.value) else None,
     )

@@ -39,6 +39,12 @@ TF1_NAMES = re.compile(
     r"initialize_all_variables|reset_default_graph|train\.\w+)'"
 )
 
+EAGER_ONLY = re.compile(
+    r"not 'Tensor'|'Tensor' object has no attribute '(?:numpy|assign)'|"
+    r"eager execution is (?:not )?enabled|before any operations have been created|"
+    r"module 'tensorflow(?:\.[\w.]+)?' has no attribute '(?:function|math|keras|GradientTape)'"
+)
+
 
 class Inconclusive(Exception):  # noqa: N818  it is no error
     """The runs cannot tell; says why, what to do, and what the run printed."""
@@ -102,6 +108,13 @@ def explain(run: Observation) -> Failure:
         )
     if ended == "error":
         failure = _of_error(error, output)
+        version = str(summary.get("environment", {}).get("tensorflow", ""))
+        if version.startswith("1.") and failure.advice == BY_ITSELF and EAGER_ONLY.search(error):
+            return replace(
+                failure,
+                advice=f"it seems to be written for TensorFlow 2, and here is {version}: name "
+                "such an interpreter with --python PATH",
+            )
         cut = run.was_cut and failure.advice == BY_ITSELF
         return replace(failure, advice=CUT_SHORT) if cut else failure
     return _of_exit(f"ended itself with exit code {summary.get('exit_code')}", error, output)

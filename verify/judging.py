@@ -203,10 +203,13 @@ def _quantum(series: Series) -> float:
     """What one example more or less makes of a share, such as an accuracy; 0 if it is none.
 
     Once weights differ in their last place a single example may fall on the other side of a limit.
+    The values of both versions have to be such shares, or they are of other examples.
     """
+    theirs = {point.their_scale for point in series.points if point.their_scale is not None}
     values = {point.scale for point in series.points}
     if series.kind in {Kind.WEIGHTS, Kind.FINAL} or len(values) < FEWEST_VALUES:
         return 0.0
+    values |= theirs
     if any(point.size > 1 for point in series.points) or max(values) > 1.0:
         return 0.0
     slack = max([1e-6, *(point.unit for point in series.points)])
@@ -299,10 +302,11 @@ def _moved_at_the_start(comparison: Comparison) -> tuple[Verdict, str] | None:
 def _does_not_repeat_itself(comparison: Comparison) -> str:
     """What differs from run to run from the start cannot show that a rewrite is right.
 
-    A printed number may, as the time does, unless there is nothing else.
+    A printed number may, as the time does, and a file without numbers, which is told of by itself,
+    unless there is nothing else.
     """
     for one in comparison.series:
-        if one.raw_kind != "printed" and _is_noise(one):
+        if one.raw_kind not in {"printed", "other file"} and _is_noise(one):
             return (
                 f"the original does not repeat itself: {one.name} differs by "
                 f"{one.points[0].noise:.2g} between two of its runs, from the start"

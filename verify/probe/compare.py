@@ -402,6 +402,8 @@ def distance(record, entry, other_record, other):
         return found
     theirs = other_record.array(other)
     found["other"] = shown(theirs)
+    if theirs.size == 1 and np.isfinite(theirs[0]):
+        found["other_scale"] = abs(float(np.real(theirs[0])))
     of_bytes = entry["kind"] == "other file"
     if of_bytes or entry["shape"] != other["shape"] or ours.dtype != theirs.dtype:
         found["distance"] = None  # how far bytes are apart that are no numbers is not known

@@ -142,8 +142,9 @@ def _from_to(speed: Speed, name: str) -> str:
 
 
 def _grown(growth: Growth) -> str:
+    slope = words.slope(growth.step_time_slope)
     parts = [
-        f"{words.slope(growth.step_time_slope)} step time in 1,000 steps",
+        "" if slope == words.UNKNOWN else f"{slope} step time in 1,000 steps",
         f"graph nodes {words.nodes(growth.graph_nodes)}" if growth.graph_nodes else "",
         plural(growth.retraces, "retrace"),
         f"peak {words.memory(growth.peak_memory_mb)}",

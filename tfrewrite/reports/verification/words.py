@@ -24,6 +24,7 @@ from tfrewrite.verify.model import (
     Version,
 )
 
+UNKNOWN = "unknown"
 VERSIONS = (Version.ORIGINAL, Version.REWRITTEN)
 
 PROMISES = {
@@ -238,7 +239,7 @@ def memory(megabytes: float) -> str:
 def slope(value: float) -> str:
     """A step-time slope, as percent of the median step in 1,000 steps."""
     if not math.isfinite(value):
-        return "unknown"
+        return UNKNOWN
     return f"{value * 100:+,.1f}%" if abs(value) < 1e4 else f"{value * 100:+.2e}%"
 
 
