@@ -62,6 +62,8 @@ class Ratio:
     value: float
     low: float
     high: float
+    times_s: tuple[float, float] | None = None
+    """Of the original and of the rewritten version, as they were judged."""
 
 
 @dataclass(frozen=True)

@@ -100,8 +100,9 @@ def _divergence(divergence: Divergence) -> str:
     name = words.clipped(divergence.observable, LONGEST_NAME)
     before = words.clipped(divergence.original, LONGEST_NAME)
     after = words.clipped(divergence.rewritten, LONGEST_NAME)
+    step = f"step {divergence.step}, " if divergence.step else ""
     return (
-        f"step {divergence.step}, {name} ({divergence.kind.value}): original {before}, "
+        f"{step}{name} ({divergence.kind.value}): original {before}, "
         f"rewritten {after}; {words.times(divergence.ratio)} the distance allowed"
     )
 
