@@ -488,6 +488,31 @@ def test_each_has_its_own_time(tmp_path: Path, runs: FakeRuns) -> None:
     assert all(0.95 <= one.elapsed_s < 1.9 for one in found)
 
 
+@pytest.mark.parametrize(
+    ("executed", "verdict"),
+    [
+        (["a.py", "b.py"], "pass"),
+        (["a.py"], "pass"),
+        (["b.py"], "inconclusive"),
+        ([], "inconclusive"),
+    ],
+)
+def test_what_a_listed_script_may_load_or_not(
+    cli: Cli, runs: FakeRuns, executed: list[str], verdict: str
+) -> None:
+    """No import tells whether it loads b.py; where it does not, only that file is left out."""
+    make(a=TRAIN, b=TRAIN)
+    settings("[tool.tfrewrite.verify]\nscripts = [{ path = 'a.py' }]\n")
+    runs.summary = {"executed": executed}
+    (one,) = json.loads(cli(".", "--quick", "--format", "json").stdout)["verifications"]
+    assert one["verdict"] == verdict
+    told = [note for note in (one["numerics"] or {"notes": []})["notes"] if "b.py" in note]
+    of_b = [change for change in one["changes"] if change["message"].startswith("b.py: ")]
+    if verdict == "pass":
+        assert bool(told) is ("b.py" not in executed)
+        assert bool(of_b) is ("b.py" in executed)
+
+
 def test_a_changed_file_that_was_not_executed_shows_nothing(tmp_path: Path, runs: FakeRuns) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
     runs.summary = {"executed": ["other.py"]}
