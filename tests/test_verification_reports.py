@@ -17,7 +17,7 @@ import verification_samples as samples
 from tfrewrite.model import Contract
 from tfrewrite.reports.markup import prose
 from tfrewrite.reports.safe import printable
-from tfrewrite.reports.verification import json_report, markdown, text, words
+from tfrewrite.reports.verification import html, json_report, markdown, text, words
 from tfrewrite.verify.model import Compared, Kind, Ratio, Verdict, Verification
 
 ONE_OF_EACH = {
@@ -349,3 +349,31 @@ def test_only_the_page_needs_jinja(tmp_path: Path) -> None:
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert not {"jinja2", "markupsafe", "rich", "libcst"} & set(done.stdout.split())
+
+
+def test_the_times_beside_a_ratio_are_those_that_it_is_of() -> None:
+    found = samples.passing()
+    assert found.speed is not None and found.speed.steady is not None
+    steady = replace(found.speed.steady, times_s=(0.008, 0.004))
+    judged = replace(found, speed=replace(found.speed, steady=steady))
+    assert "8.00 ms -> 4.00 ms" in text.render([judged])
+    assert "8.00 ms" in markdown.render([judged])
+
+
+def test_what_has_no_step_is_said_to_have_none() -> None:
+    found = samples.failing()
+    assert found.numerics is not None and found.numerics.divergence is not None
+    divergence = replace(found.numerics.divergence, step=0, kind=Kind.PRINTED, observable="loss #")
+    printed = replace(found, numerics=replace(found.numerics, divergence=divergence))
+    for render in (text.render, markdown.render, html.render):
+        assert "step 0" not in render([printed])
+    assert "diverged  loss # (printed)" in text.render([printed])
+
+
+def test_times_that_were_not_taken_do_not_grow() -> None:
+    found = samples.passing()
+    untimed = replace(
+        found, growth=tuple(replace(one, step_time_slope=math.nan) for one in found.growth)
+    )
+    assert "step time in 1,000 steps" not in text.render([untimed])
+    assert "step time in 1,000 steps" in text.render([found])

@@ -208,6 +208,27 @@ FAILING = {
         "fails: ValueError: so it goes",
         "by itself",
     ),
+    "another program": (
+        "import os, sys\nos.execv(sys.executable, [sys.executable, '-c', ''])",
+        "becomes another program",
+        "beforehand",
+    ),
+    "a code that is true": (TRAIN + "raise SystemExit(True)", "with exit code 1", "printed"),
+    "functions of Python that are gone": (
+        TRAIN + "import os\nos.replace = os.walk = os.stat = os.getpid = os.path.join = None",
+        "could not be observed: TypeError",
+        "replaces parts of Python",
+    ),
+    "no open any more": (
+        TRAIN + "import builtins\nbuiltins.open = None",
+        "could not be observed: TypeError",
+        "replaces parts of Python",
+    ),
+    "files that are not its own": (
+        TRAIN + "import os\nos.closerange(3, 4096)",
+        "could not be observed: OSError",
+        "closes files",
+    ),
     "no directory any more": (
         "import os, shutil\nshutil.rmtree(os.getcwd())\nraise ValueError('so it goes')",
         "fails: ValueError: so it goes",
@@ -342,7 +363,10 @@ WELL = {
         "import os\nos.mkdir('out')\nos.chdir('out')" + TRAIN + "np.save('w.npy', w)",
         "all 6 values of 2 observables",
     ),
-    "writes over itself": (TRAIN + "open('train.py', 'w').write('1')", "all 5 values"),
+    "writes over itself": (
+        TRAIN + "open('train.py', 'w').write('1')",
+        "all 6 values of 2 observables",
+    ),
     "leaves files open": (
         TRAIN + "log = open('log.csv', 'w')\nlog.write('1.5,2.5')",
         "all 7 values of 3 observables",
@@ -367,6 +391,27 @@ WELL = {
     ),
     "forks its workers": (POOL.format("fork"), "all 1 values"),
     "spawns its workers": (POOL.format("spawn"), "all 1 values"),
+    "forgets its modules": (TRAIN + "import sys\nsys.modules.clear()", ALL_LOSSES),
+    "has a clock of its own": ("import time\ntime.time = None" + TRAIN, ALL_LOSSES),
+    "has a code that is none to the system": (TRAIN + "raise SystemExit(256)", ALL_LOSSES),
+    "writes at its exit": (
+        TRAIN + "import atexit\natexit.register(lambda: np.save('w.npy', w))",
+        "all 6 values of 2 observables",
+    ),
+    "writes to its home": (
+        TRAIN + "import os\nnp.save(os.path.expanduser('~/w.npy'), w)",
+        "all 6 values of 2 observables",
+    ),
+    "writes a pickle": (
+        TRAIN + "import pickle\nfound = {'w': w, 'loss': [0.5, 0.25], 'name': 'a', 'best': None}\n"
+        "pickle.dump(found, open('found.pkl', 'wb'))",
+        "all 10 values of 5 observables",
+    ),
+    "writes a pickle of a class": (
+        TRAIN + "import pickle\nclass Kept(object): pass\n"
+        "pickle.dump(Kept(), open('kept.pkl', 'wb'))",
+        "all 6 values of 2 observables",
+    ),
     "trains in a thread": (THREADS + "threading.Thread(target=later).start()", ALL_LOSSES),
     "leaves a thread": (
         THREADS + "threading.Thread(target=later).start()\nsys.exit(0)",
@@ -578,6 +623,85 @@ def test_a_rewritten_version_that_does_worse_fails(
     assert found.verdict is Verdict.FAIL
     assert reason in found.reason
     assert "do not use the rewritten version" in found.advice
+
+
+WRITES = TRAIN + "import atexit, os, pickle\nhistory = {'loss': [0.5, 0.25], 'name': 'a'}\n"
+OTHER_FILES = {
+    "at its exit": ("atexit.register(lambda: np.save('w.npy', w * {}))", "w.npy"),
+    "to its home": ("np.save(os.path.expanduser('~/w.npy'), w * {})", "~/w.npy"),
+    "a pickle": (
+        "history['loss'][0] *= {}\npickle.dump(history, open('h.pkl', 'wb'))",
+        "h.pkl:loss(2 numbers)",
+    ),
+    "a shorter pickle": (
+        "history['loss'] = [0.5] * round(100 * {})\npickle.dump(history, open('h.pkl', 'wb'))",
+        "h.pkl:loss(100 numbers)",
+    ),
+    "bytes": ("(w * {}).tofile('w.bin')", "w.bin"),
+    "text of another kind": ("open('notes.md', 'w').write('loss %.3f' % {})", "notes.md"),
+}
+
+
+@pytest.mark.parametrize(("write", "name"), OTHER_FILES.values(), ids=OTHER_FILES)
+@pytest.mark.parametrize("contract", ["exact", "rounding"])
+def test_other_files_are_seen(place: Place, write: str, name: str, contract: str) -> None:
+    found = place.verify(
+        WRITES + write.format("1.0"), WRITES + write.format("1.01"), contract=contract
+    )
+    assert found.verdict is Verdict.FAIL
+    assert name in found.reason
+
+
+@pytest.mark.usefixtures("shielded")
+def test_other_files_in_tmp_are_seen(place: Place) -> None:
+    write = "os.makedirs('/tmp/of-a-run/a')\nnp.save('/tmp/of-a-run/a/w.npy', w * {})"
+    found = place.verify(WRITES + write.format("1.0"), WRITES + write.format("1.01"))
+    assert found.verdict is Verdict.FAIL
+    assert "of-a-run/a/w.npy" in found.reason
+
+
+def test_bytes_that_differ_from_run_to_run_show_nothing(place: Place) -> None:
+    script = TRAIN + "import os\nopen('noise.bin', 'wb').write(os.urandom(9))"
+    assert place.verify(script, contract="rounding").verdict is Verdict.PASS
+    found = place.verify(script, contract="exact")
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "noise.bin" in found.reason
+
+
+HIDDEN = """
+import os, subprocess
+if not os.fork():
+    os.setsid()
+    if not os.fork():
+        os.setsid()
+        os.chdir('/')
+        os.execve('/bin/sleep', ['sleep', '{seconds}'], {{}})
+    os._exit(0)
+os.wait()
+subprocess.Popen(['/bin/sh', '-c', '(sleep {seconds} &)'], env={{}}, start_new_session=True).wait()
+"""
+
+
+@linux
+@pytest.mark.usefixtures("shielded")
+def test_processes_that_hide_do_not_stay(place: Place) -> None:
+    seconds = f"{600 + os.getpid() / 1e7:.7f}"
+    found = place.verify(TRAIN + HIDDEN.format(seconds=seconds))
+    assert found.reason == ALL_LOSSES
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            assert seconds.encode() not in path.read_bytes()
+        except OSError:  # noqa: PERF203  it has ended meanwhile
+            continue
+
+
+@linux
+@pytest.mark.usefixtures("shielded")
+def test_shared_memory_is_gone_with_the_run(place: Place) -> None:
+    other = Path("/dev/shm") / f"tfrewrite-test-{os.getpid()}"  # noqa: S108
+    found = place.verify(ELSEWHERE.format(path=str(other)))
+    assert found.verdict is Verdict.PASS, found.reason
+    assert not other.exists()
 
 
 ELSEWHERE = """

@@ -149,6 +149,9 @@ def test_only_so_many_notes(cli: Cli, runs: FakeRuns) -> None:
         (["a.py", "--python", "."], ".: a directory; name the interpreter in it"),
         (["a.py", "--select", "TFR9999"], "TFR9999"),
         (["a.py", "--allow", "shfted"], "--allow: no contract 'shfted'"),
+        (["a.py", "b.py", "--allow", "shfted"], "--allow: no contract 'shfted'"),
+        (["a.py", "b.py", "--select", "TFR9999"], "TFR9999"),
+        (["a.py", "b.py", "--target-tf", "old"], "--target-tf: 'old' is not"),
         (["a.py", "--config", "none.toml"], "none.toml: cannot be read"),
         (["a.py", "--output", "none/x"], "--output: none/x: there is no directory none"),
         (["a.py", "--output", "."], "--output: .: a directory; name a file"),
@@ -176,6 +179,23 @@ def test_wrong_use(cli: Cli, runs: FakeRuns, arguments: list[str], said: str) ->
 )  # fmt: skip
 def test_values_that_no_option_takes(cli: Cli, arguments: list[str]) -> None:
     assert cli(*arguments).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--seeds", "x"], "'x' is no whole number; write 1 or more"),
+        (["--runs", "1"], "1 is too few; write 2 or more"),
+        (["--timeout", "soon"], "'soon' is no number; write how many seconds"),
+        (["--memory-limit", "1G"], "'1G' is no number; write how many MB"),
+        (["--memory-limit", "0"], "0 is too little; write how many MB, 1 or more"),
+    ],
+)
+def test_what_to_write_in_place_of_no_number(cli: Cli, arguments: list[str], said: str) -> None:
+    done = cli("a.py", *arguments)
+    assert done.exit_code == 2
+    assert arguments[0] in done.stderr
+    assert said in " ".join(done.stderr.replace("│", " ").split())
 
 
 def test_wrong_settings_are_blamed_with_two_paths_too(cli: Cli, runs: FakeRuns) -> None:
@@ -468,6 +488,31 @@ def test_each_has_its_own_time(tmp_path: Path, runs: FakeRuns) -> None:
     assert all(0.95 <= one.elapsed_s < 1.9 for one in found)
 
 
+@pytest.mark.parametrize(
+    ("executed", "verdict"),
+    [
+        (["a.py", "b.py"], "pass"),
+        (["a.py"], "pass"),
+        (["b.py"], "inconclusive"),
+        ([], "inconclusive"),
+    ],
+)
+def test_what_a_listed_script_may_load_or_not(
+    cli: Cli, runs: FakeRuns, executed: list[str], verdict: str
+) -> None:
+    """No import tells whether it loads b.py; where it does not, only that file is left out."""
+    make(a=TRAIN, b=TRAIN)
+    settings("[tool.tfrewrite.verify]\nscripts = [{ path = 'a.py' }]\n")
+    runs.summary = {"executed": executed}
+    (one,) = json.loads(cli(".", "--quick", "--format", "json").stdout)["verifications"]
+    assert one["verdict"] == verdict
+    told = [note for note in (one["numerics"] or {"notes": []})["notes"] if "b.py" in note]
+    of_b = [change for change in one["changes"] if change["message"].startswith("b.py: ")]
+    if verdict == "pass":
+        assert bool(told) is ("b.py" not in executed)
+        assert bool(of_b) is ("b.py" in executed)
+
+
 def test_a_changed_file_that_was_not_executed_shows_nothing(tmp_path: Path, runs: FakeRuns) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
     runs.summary = {"executed": ["other.py"]}
@@ -636,6 +681,16 @@ def test_where_the_kernels_are_no_excuse(
         ({}, "ValueError: 3 and 9", "run it by itself with this interpreter first"),
         ({"1": 3}, "ValueError: 3 and 9", "its loops were cut short, which may be why"),
         ({"1": 3}, "ModuleNotFoundError: No module named 'gym'", "install gym there"),
+        (
+            {},
+            "TypeError: float() argument must be a string or a number, not 'Tensor'",
+            "it seems to be written for TensorFlow 2, and here is 1.15.5",
+        ),
+        (
+            {},
+            "AttributeError: 'Tensor' object has no attribute 'numpy'",
+            "it seems to be written for TensorFlow 2",
+        ),
     ],
 )
 def test_what_to_do_where_the_original_fails(
@@ -701,6 +756,63 @@ def test_values_of_before_an_update_among_rounding(
     assert found.verdict is Verdict.PASS, found.reason
     assert found.numerics is not None
     assert found.numerics.notes == ("loss:0: of before the update of the same step",)
+
+
+@pytest.mark.parametrize(
+    ("rewritten", "reason"),
+    [
+        ("", "nothing instead of"),
+        ("loss 1.01\nloss 1.02\n", "instead of nothing"),
+        ("cost 1.01\n", "'cost #' instead of 'loss #'"),
+    ],
+)
+def test_what_is_no_matter_of_draws_has_to_be_the_same(
+    cli: Cli, runs: FakeRuns, rewritten: str, reason: str
+) -> None:
+    make(a=TRAIN, b=NEW)
+    runs.prints = lambda run: rewritten if "new" in run.text else drawn(run)
+    (one,) = resampled(cli)
+    assert one["verdict"] == "fail"
+    assert reason in one["reason"]
+
+
+@pytest.mark.parametrize("varies", [True, False])
+def test_what_the_original_says_otherwise_under_another_seed_shows_nothing(
+    cli: Cli, runs: FakeRuns, *, varies: bool
+) -> None:
+    make(a=TRAIN, b=NEW)
+
+    def prints(run: Ran) -> str:
+        often = run.asked["seed"] if varies else 1
+        return drawn(run) + "better\n" * (often + ("new" in run.text))
+
+    runs.prints = prints
+    (one,) = resampled(cli)
+    assert one["verdict"] == ("pass" if varies else "fail")
+
+
+def test_steps_are_no_matter_of_draws(
+    cli: Cli, runs: FakeRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(a=TRAIN, b=NEW)
+    runs.prints = drawn
+    real = runs._summary
+    monkeypatch.setattr(
+        runs, "_summary", lambda run: {**real(run), "steps": 8 if "new" in run.text else 9}
+    )
+    (one,) = resampled(cli)
+    assert one["verdict"] == "fail"
+    assert "makes 8 steps, the original 9" in one["reason"]
+
+
+def test_a_script_with_all_its_own_seeds_shows_nothing_of_other_draws(
+    cli: Cli, runs: FakeRuns
+) -> None:
+    make(a=TRAIN, b=NEW)
+    runs.prints = lambda run: "loss 1.25\n" if "new" in run.text else "loss 1.5\n"
+    (one,) = resampled(cli)
+    assert one["verdict"] == "inconclusive"
+    assert "gives its seeds itself" in one["reason"]
 
 
 def drawn(run: Ran, loss: float = 1.0) -> str:

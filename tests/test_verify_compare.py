@@ -336,3 +336,14 @@ def test_variables_that_are_made_in_a_trace_have_other_numbers(comparing: Compar
 def test_a_variable_of_another_size_is_another(comparing: Comparing) -> None:
     found = comparing([("weights", "w_1", 1, [1.0])], [("weights", "w_2", 1, [1.0, 1.0])])
     assert found["only_original"] == [["weights", "w_1"]]
+
+
+def test_of_a_large_array_no_column_is_left_out(comparing: Comparing) -> None:
+    rows = [[0.5, 0.25]] * (1 << 14)
+    other = [[0.5, 0.26]] * (1 << 14)
+    for column in ([[a, b] for a, b in other], [[b, a] for a, b in other]):
+        before = rows if column[0][0] == 0.5 else [[b, a] for a, b in rows]
+        (point,) = comparing.series(
+            [("fetched", "p:0", 1, before)], [("fetched", "p:0", 1, column)]
+        )["points"]
+        assert point["distance"] == pytest.approx(0.01, rel=1e-3)

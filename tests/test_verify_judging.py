@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -123,6 +124,47 @@ def test_one_example_more_or_less_is_rounding_once_weights_differ() -> None:
     assert verdict(Contract.ROUNDING, fetched(*flipped)).verdict is Verdict.FAIL
     two = [*shares, point(9, 0.010, scale=0.2)]
     assert verdict(Contract.ROUNDING, moved, fetched(*two)).verdict is Verdict.FAIL
+
+
+def test_a_share_of_other_examples_is_no_rounding() -> None:
+    """The last example of 200 is left out: each share is another by less than one example."""
+    right = [120, 131, 144, 150, 152]
+    shares = [
+        replace(point(n, abs(k / 200 - k / 199), scale=k / 200), their_scale=k / 199)
+        for n, k in enumerate(right, 1)
+    ]
+    moved = weights(point(1, ULP))
+    assert verdict(Contract.ROUNDING, moved, fetched(*shares)).verdict is Verdict.FAIL
+
+
+def other_file(*points: Measured, name: str = "picture.png") -> Series:
+    return Series(name, Kind.FILE, "other file", points, (1, 1))
+
+
+@pytest.mark.parametrize(
+    ("own", "rounded", "name", "passes"),
+    [
+        ({}, False, "picture.png", False),
+        ({}, True, "picture.png", False),
+        ({"envelope": math.inf}, True, "picture.png", True),
+        ({"envelope": math.inf}, False, "picture.png", False),
+        ({"noise": math.inf}, False, "picture.png", True),
+        ({}, False, "model/saved_model.pb", True),
+    ],
+)
+def test_a_file_without_numbers_tells_where_rounding_leaves_it_as_it_is(
+    own: dict[str, float], *, rounded: bool, name: str, passes: bool
+) -> None:
+    trained = weights(point(1, ULP if rounded else 0.0))
+    file = other_file(point(0, math.inf, **own), name=name)
+    found = verdict(Contract.ROUNDING, trained, file)
+    assert (found.verdict is Verdict.PASS) is passes
+    assert verdict(Contract.PRECISION, trained, file).verdict is Verdict.PASS
+
+
+def test_bytes_that_the_original_does_not_repeat_show_nothing_bit_for_bit() -> None:
+    file = other_file(point(0, math.inf, noise=math.inf))
+    assert verdict(Contract.EXACT, weights(point(1)), file).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_printed_number_may_differ_in_its_last_place() -> None:

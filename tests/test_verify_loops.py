@@ -292,7 +292,7 @@ def test_batches_that_are_made_at_once_count_each() -> None:
 def test_a_batch_lasts_until_the_next_one_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call of `fit` for each batch costs more than the batch: it is part of the step."""
     now = iter([1.0, 2.0, 10.0, 11.0, 30.0, 33.0])
-    monkeypatch.setattr("tfrewrite.verify.probe.loops.time.time", lambda: next(now))
+    monkeypatch.setattr("tfrewrite.verify.probe.loops.clock", lambda: next(now))
     loops = TimedLoops({}, {}, [-1])
     for _ in range(3):
         loops.begin_batch(-1)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from textwrap import dedent
 
@@ -608,6 +609,63 @@ def test_no_file_descriptor_is_left_open(tmp_path: Path) -> None:
     for _ in range(3):
         run(tmp_path, "print(1)")
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+# With mounts of its own, if the system allows that, as the probe has them.
+OWN_MOUNTS = """
+import ctypes, os, subprocess, sys, time
+if ctypes.CDLL(None).unshare(0x10020000) and ctypes.CDLL(None).unshare(0x20000):
+    print("no mounts")
+    sys.exit()
+time.sleep({after})
+"""
+
+
+@linux
+def test_one_that_hides_is_known_by_its_mounts(tmp_path: Path) -> None:
+    seconds = f"{600 + os.getpid() / 1e7:.7f}"
+    hidden = f"subprocess.Popen(['/bin/sh', '-c', '(sleep {seconds} &)'], env={{}},"
+    found = run(tmp_path, OWN_MOUNTS.format(after=0.3) + hidden + " start_new_session=True).wait()")
+    if "no mounts" in found.stdout:
+        pytest.skip("no mounts of its own are to be had here")
+    assert found.succeeded, found.stderr
+    numbers = family.all_numbers()
+    assert [one for one in numbers if seconds in command_line(one)] == []
+
+
+@linux
+def test_runs_beside_each_other_do_not_end_each_other(tmp_path: Path) -> None:
+    """The number of the mounts of a run that ended is soon that of another."""
+    folders = [tmp_path / str(number) for number in range(24)]
+    for folder in folders:
+        folder.mkdir()
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(lambda one: run(one, OWN_MOUNTS.format(after=0.15)), folders))
+    assert [one.describe() for one in results if not one.succeeded] == []
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+@linux
+def test_mounts_are_kept_until_all_is_over(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(OWN_MOUNTS.format(after=600))
+    process = subprocess.Popen([sys.executable, str(script)], start_new_session=True)
+    its = family.Family(process, "NO_SUCH_MARK")
+    try:
+        deadline = time.monotonic() + 10
+        while its.mounts is None and time.monotonic() < deadline and process.poll() is None:
+            its.know_mounts()
+        if its.mounts is None:
+            pytest.skip("no mounts of its own are to be had here")
+        kept = its.mounts_kept
+        assert kept is not None
+        assert (os.fstat(kept).st_dev, os.fstat(kept).st_ino) == family.mounts_of(process.pid)
+    finally:
+        its.end()
+    assert (its.mounts, its.mounts_kept) == (None, None)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(kept)
 
 
 @pytest.mark.parametrize(

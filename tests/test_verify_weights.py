@@ -21,7 +21,7 @@ class Numpy(ModuleType):
 
     @staticmethod
     def ascontiguousarray(value: float) -> SimpleNamespace:
-        return SimpleNamespace(tobytes=repr(value).encode)
+        return SimpleNamespace(nbytes=8, tobytes=repr(value).encode)
 
 
 @pytest.fixture(autouse=True)

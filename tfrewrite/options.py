@@ -13,7 +13,7 @@ from tfrewrite.config import ConfigError, Settings, find, load, parse_contract, 
 from tfrewrite.reports.formats import Format
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 STDIN = "-"
 
@@ -196,19 +196,65 @@ Steps = Annotated[
         help="Cut loops short after so many steps; by default 40, if the script is not quick.",
     ),
 ]
+
+
+def _whole(least: int) -> Callable[[str], int]:
+    """Reads a whole number; says what is wrong with another text in words."""
+
+    def parse(text: str) -> int:
+        if not text.strip().lstrip("+-").isdecimal():
+            raise typer.BadParameter(f"{text!r} is no whole number; write {least} or more")
+        if int(text) < least:
+            raise typer.BadParameter(f"{text} is too few; write {least} or more")
+        return int(text)
+
+    return parse
+
+
+def _number(unit: str) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            raise typer.BadParameter(
+                f"{text!r} is no number; write how many {unit}, as in 300"
+            ) from None
+        if value < 1:
+            raise typer.BadParameter(f"{text} is too little; write how many {unit}, 1 or more")
+        return value
+
+    return parse
+
+
 Seeds = Annotated[
-    int | None, typer.Option("--seeds", min=1, metavar="N", help="Compare under so many seeds.")
+    int | None,
+    typer.Option(
+        "--seeds", parser=_whole(1), metavar="N", help="Compare under so many seeds, 1 or more."
+    ),
 ]
 Runs = Annotated[
-    int | None, typer.Option("--runs", min=2, metavar="N", help="Time so many runs of each.")
+    int | None,
+    typer.Option(
+        "--runs", parser=_whole(2), metavar="N", help="Time so many runs of each, 2 or more."
+    ),
 ]
 Timeout = Annotated[
     float | None,
-    typer.Option("--timeout", min=1, metavar="SECONDS", help="End a run after this time."),
+    typer.Option(
+        "--timeout",
+        parser=_number("seconds"),
+        metavar="SECONDS",
+        help="End a run after this time, 1 or more.",
+    ),
 ]
 MemoryLimit = Annotated[
     float | None,
-    typer.Option("--memory-limit", min=1, metavar="MB", help="End a run that takes more."),
+    typer.Option(
+        "--memory-limit",
+        parser=_number("MB"),
+        metavar="MB",
+        help="End a run that takes more, 1 or more.",
+    ),
 ]
 DeviceOption = Annotated[Device | None, typer.Option("--device", help="What scripts run on.")]
 ContractOption = Annotated[

@@ -150,6 +150,8 @@ class VerifySession:
         for path in paths:
             subjects.require_runnable(path)
         contract = self._settings.contract
+        if self._options.rules is not None:
+            rules_of(self._options)  # told of wrong ones, also where none are asked
         if len(paths) == 1:
             (path,) = paths
             if path.is_dir():

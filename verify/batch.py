@@ -23,6 +23,7 @@ class Job:
     effort: Effort
 
 
+NOT_EXECUTED = "changed, and not executed by this script, so that nothing is shown of it: {}"
 Progress = Callable[[str, str], None]
 """Told of something about a script."""
 
@@ -148,7 +149,10 @@ class _Task:
         idle = [name for name in changed if name not in self._executed]
         if not idle:
             return found
-        reason = f"{idle[0]} was changed, and the script did not execute it"
+        needed = [name for name in idle if name not in self._job.pair.perhaps]
+        if not needed and len(idle) < len(changed):
+            return _without(found, idle)
+        reason = f"{(needed or idle)[0]} was changed, and the script did not execute it"
         verdict = Verdict.INCONCLUSIVE
         numerics = found.numerics and replace(found.numerics, verdict=verdict, reason=reason)
         return replace(
@@ -161,3 +165,15 @@ class _Task:
             advice="verify a script, with the --args, that imports it from its own folder and not "
             "from where it is installed",
         )
+
+
+def _without(found: Verification, idle: Sequence[str]) -> Verification:
+    """The same of all but these files, none of which the script loads."""
+    changes = found.subject.changes
+    its = tuple(one for one in changes if not one.message.startswith(tuple(f"{n}: " for n in idle)))
+    note = NOT_EXECUTED.format(", ".join(idle))
+    return replace(
+        found,
+        subject=replace(found.subject, changes=its),
+        numerics=found.numerics and replace(found.numerics, notes=(*found.numerics.notes, note)),
+    )

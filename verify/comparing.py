@@ -52,6 +52,8 @@ class Measured:
     ours: str = ""
     theirs: str = ""
     size: int = 1
+    their_scale: float | None = None
+    """Of a single number of the rewritten version; None where it is that of the original."""
 
 
 @dataclass(frozen=True)
@@ -251,6 +253,7 @@ def _point(found: Mapping[str, Any]) -> Measured:
         ours=found.get("shown", ""),
         theirs=found.get("other", found.get("shown", "")),
         size=found.get("size", 1),
+        their_scale=found.get("other_scale"),
     )
 
 
@@ -286,7 +289,7 @@ def _texts(
             [one.printed for one in nudged],
         )
     ]
-    ours, theirs = _files(original), _files(rewritten)
+    ours, theirs = texts_of(original), texts_of(rewritten)
     for name in sorted({*ours, *theirs}):
         if name not in ours or name not in theirs:
             which = "the original" if name in ours else "the rewritten version"
@@ -298,14 +301,15 @@ def _texts(
                 Kind.FILE,
                 ours[name],
                 theirs[name],
-                [_files(one).get(name, "") for one in again],
-                [_files(one).get(name, "") for one in nudged],
+                [texts_of(one).get(name, "") for one in again],
+                [texts_of(one).get(name, "") for one in nudged],
             )
         )
     return found
 
 
-def _files(observation: Observation) -> dict[str, str]:
+def texts_of(observation: Observation) -> dict[str, str]:
+    """The texts that a run wrote to files, by name."""
     folder = observation.folder / "files"
     if not folder.is_dir():
         return {}
@@ -315,9 +319,9 @@ def _files(observation: Observation) -> dict[str, str]:
 def _text(
     where: str, kind: Kind, ours: str, theirs: str, again: list[str], nudged: list[str]
 ) -> Texts:
-    mine, other = printed.lines(ours), printed.lines(theirs)
-    same = [printed.lines(text) for text in again]
-    moved = [printed.lines(text) for text in nudged]
+    mine, other = list(printed.lines(ours)), list(printed.lines(theirs))
+    same = [list(printed.lines(text)) for text in again]
+    moved = [list(printed.lines(text)) for text in nudged]
     notes: list[str] = []
     odd = _odd_places(mine, same) if len({len(run) for run in (mine, other, *same)}) == 1 else set()
     if odd:
@@ -424,4 +428,5 @@ def _printed_point(
         unit=max(number.unit, other.unit),
         ours=number.text,
         theirs=other.text,
+        their_scale=abs(other.value) if math.isfinite(other.value) else None,
     )

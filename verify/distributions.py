@@ -2,18 +2,21 @@
 
 Every run gives one number for each observable: the mean of its last quarter. The numbers of both
 versions are two samples, and a rewrite is wrong where they lie further apart than chance explains.
-A small difference is not seen by this; the report says so.
+A small difference is not seen by this; the report says so. What all runs of the original have in
+common, whatever they draw, is no matter of chance: what they say beside the numbers, how many steps
+they make, which files they write.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 
 from tfrewrite.model import Contract
 from tfrewrite.verify import printed
-from tfrewrite.verify.comparing import answered
+from tfrewrite.verify.comparing import answered, texts_of
 from tfrewrite.verify.model import Compared, Divergence, Kind, Numerics, Point, Verdict
 from tfrewrite.verify.runs import Laboratory, Observation
 
@@ -26,6 +29,18 @@ NOTE = (
     "seeds; a difference well within the spread of the original is not seen by that"
 )
 
+FIXED = (
+    "the script gives its seeds itself, so that it draws the same under each of {} seeds: what "
+    "other draws come to cannot be seen"
+)
+
+KINDS = {
+    "fetched": Kind.FETCHED,
+    "read": Kind.READ,
+    "weights": Kind.WEIGHTS,
+    "file": Kind.FILE,
+}
+
 Runs = list[Mapping[str, Sequence[float]]]
 
 
@@ -33,6 +48,11 @@ def judge(laboratory: Laboratory, pairs: Sequence[tuple[Observation, Observation
     """The verdict on pairs of runs, one for each seed."""
     originals = _numbers(laboratory, [one for one, _ in pairs])
     rewritten = _numbers(laboratory, [one for _, one in pairs])
+    if _repeats_itself(originals) and _repeats_itself(rewritten):
+        return _told(Verdict.INCONCLUSIVE, FIXED.format(len(pairs)), len(pairs))
+    other = next(_other_shapes(pairs), "")
+    if other:
+        return _told(Verdict.FAIL, other, len(pairs))
     names = [name for name in originals[0] if all(name in run for run in (*originals, *rewritten))]
     compared = [_compared(name, originals, rewritten) for name in names]
     failed = [one for one in compared if one.verdict is Verdict.FAIL]
@@ -57,6 +77,86 @@ def judge(laboratory: Laboratory, pairs: Sequence[tuple[Observation, Observation
     )
 
 
+def _told(verdict: Verdict, reason: str, seeds: int) -> Numerics:
+    return Numerics(
+        verdict=verdict,
+        contract=Contract.RESAMPLED,
+        reason=reason,
+        worst_ratio=0.0 if verdict is Verdict.INCONCLUSIVE else math.inf,
+        divergence=None,
+        compared=(),
+        seeds=seeds,
+        notes=(NOTE.format(seeds),),
+    )
+
+
+def _repeats_itself(runs: Runs) -> bool:
+    """Whether nothing that it came to is another under another seed."""
+    return all(run == runs[0] for run in runs[1:])
+
+
+def _other_shapes(pairs: Sequence[tuple[Observation, Observation]]) -> Iterator[str]:
+    """What the original has under every seed, and the rewritten version has not under one."""
+    for shape_of, in_words in SHAPES:
+        shapes = [shape_of(original) for original, _ in pairs]
+        if any(shape != shapes[0] for shape in shapes[1:]):
+            continue
+        for _, rewritten in pairs:
+            theirs = shape_of(rewritten)
+            if theirs != shapes[0]:
+                yield in_words(shapes[0], theirs)
+
+
+Shape = Sequence[str]
+
+
+def _said(run: Observation) -> Shape:
+    return [line.says for line in printed.lines(run.printed)]
+
+
+def _files(run: Observation) -> Shape:
+    return sorted({*texts_of(run), *_names(run, "file", "other file")})
+
+
+def _names(run: Observation, *kinds: str) -> Iterator[str]:
+    with (run.folder / "values.jsonl").open() as lines:
+        for entry in map(json.loads, lines):
+            if entry["kind"] in kinds:
+                yield entry["name"]
+
+
+def _steps(run: Observation) -> Shape:
+    return [] if run.was_cut else [str(run.steps)]
+
+
+def _other_words(ours: Shape, theirs: Shape) -> str:
+    place = next(
+        (place for place, (one, its) in enumerate(zip(ours, theirs, strict=False)) if one != its),
+        min(len(ours), len(theirs)),
+    )
+    one, its = (repr(shape[place]) if place < len(shape) else "nothing" for shape in (ours, theirs))
+    return f"standard output: {its} instead of {one}, whatever is drawn"
+
+
+def _other_files(ours: Shape, theirs: Shape) -> str:
+    missing = {*ours} - {*theirs}
+    if missing:
+        return f"only the original writes the file {min(missing)}, whatever is drawn"
+    return f"only the rewritten version writes the file {min({*theirs} - {*ours})}"
+
+
+def _other_steps(ours: Shape, theirs: Shape) -> str:
+    one, its = (shape[0] if shape else "other" for shape in (ours, theirs))
+    return f"the rewritten version makes {its} steps, the original {one}, whatever is drawn"
+
+
+SHAPES: tuple[tuple[Callable[[Observation], Shape], Callable[[Shape, Shape], str]], ...] = (
+    (_steps, _other_steps),
+    (_said, _other_words),
+    (_files, _other_files),
+)
+
+
 def _compared(name: str, originals: Runs, rewritten: Runs) -> Compared:
     ours, theirs = ([come_to(run[name]) for run in runs] for runs in (originals, rewritten))
     distance = abs(fmean(ours) - fmean(theirs))
@@ -65,9 +165,7 @@ def _compared(name: str, originals: Runs, rewritten: Runs) -> Compared:
     if not math.isfinite(distance):
         alike = [math.isfinite(one) for one in ours] == [math.isfinite(one) for one in theirs]
         ratio = 0.0 if alike else math.inf
-    kind = {"fetched": Kind.FETCHED, "read": Kind.READ, "weights": Kind.WEIGHTS}.get(
-        name.split(" ", 1)[0], Kind.PRINTED
-    )
+    kind = KINDS.get(name.split(" ", 1)[0], Kind.PRINTED)
     verdict = Verdict.PASS if ratio <= 1.0 else Verdict.FAIL
     point = Point(0, distance, allowed, distance == 0.0)
     return Compared(name, kind, (point,), verdict, ratio)
@@ -92,11 +190,15 @@ def _numbers(laboratory: Laboratory, runs: Sequence[Observation]) -> Runs:
 
 
 def _printed(run: Observation) -> dict[str, list[float]]:
+    """The numbers on standard output, and in the texts that were written."""
+    texts = [("printed", run.printed)]
+    texts += [(f"file {name}:", text) for name, text in texts_of(run).items()]
     found: dict[str, list[float]] = {}
-    for line in printed.lines(run.printed):
-        for place, number in enumerate(line.numbers, 1):
-            if "." in number.text or "e" in number.text.lower():
-                found.setdefault(f"printed {line.says} [{place}]", []).append(number.value)
+    for where, text in texts:
+        for line in printed.lines(text):
+            for place, number in enumerate(line.numbers, 1):
+                if "." in number.text or "e" in number.text.lower():
+                    found.setdefault(f"{where} {line.says} [{place}]", []).append(number.value)
     return found
 
 

@@ -76,6 +76,8 @@ class Pair:
     original: Program
     rewritten: Program
     promise: judging.Promise
+    perhaps: frozenset[str] = frozenset()
+    """Changed files that the script may load by a name that is made at run time, or not at all."""
 
 
 Early = Mapping[str, Sequence[bool]] | None

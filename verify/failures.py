@@ -39,6 +39,12 @@ TF1_NAMES = re.compile(
     r"initialize_all_variables|reset_default_graph|train\.\w+)'"
 )
 
+EAGER_ONLY = re.compile(
+    r"not 'Tensor'|'Tensor' object has no attribute '(?:numpy|assign)'|"
+    r"eager execution is (?:not )?enabled|before any operations have been created|"
+    r"module 'tensorflow(?:\.[\w.]+)?' has no attribute '(?:function|math|keras|GradientTape)'"
+)
+
 
 class Inconclusive(Exception):  # noqa: N818  it is no error
     """The runs cannot tell; says why, what to do, and what the run printed."""
@@ -85,14 +91,30 @@ def explain(run: Observation) -> Failure:
     if ended == "probe-failed":
         return Failure(
             f"could not be observed: {_line_that_says_why(error)}",
-            "this is a bug in tfrewrite or a TensorFlow that it does not know; please report it",
+            "if the script replaces parts of Python or numpy, or closes files that are not its "
+            "own, let it not; else this is a bug in tfrewrite or a TensorFlow that it does not "
+            "know: please report it",
             error,
             is_ours=True,
         )
     if not summary:
         return _of_silence(result, output)
+    if ended == "exec":
+        return Failure(
+            "becomes another program (os.exec...), which cannot be followed",
+            "give it beforehand what it starts itself anew for, such as a variable of the "
+            "environment",
+            output,
+        )
     if ended == "error":
         failure = _of_error(error, output)
+        version = str(summary.get("environment", {}).get("tensorflow", ""))
+        if version.startswith("1.") and failure.advice == BY_ITSELF and EAGER_ONLY.search(error):
+            return replace(
+                failure,
+                advice=f"it seems to be written for TensorFlow 2, and here is {version}: name "
+                "such an interpreter with --python PATH",
+            )
         cut = run.was_cut and failure.advice == BY_ITSELF
         return replace(failure, advice=CUT_SHORT) if cut else failure
     return _of_exit(f"ended itself with exit code {summary.get('exit_code')}", error, output)

@@ -1,8 +1,9 @@
 """The processes of one run: the script and all that it started, wherever they went.
 
 A process belongs to the run when it is in the session of the script, when its parent was seen to
-belong, or when its environment has the variable that only this run has. That takes Linux's /proc;
-elsewhere only the process group of the script is known.
+belong, when its environment has the variable that only this run has, or when it sees the mounts
+that only this run has. That takes Linux's /proc; elsewhere only the process group of the script is
+known.
 """
 
 from __future__ import annotations
@@ -51,6 +52,28 @@ class Family:
         self.known = leader is not None
         """Whether this system lets us see the processes at all."""
         self.members: dict[int, int] = {} if leader is None else {process.pid: leader.start}
+        self.own_mounts = mounts_of(os.getpid())
+        self.mounts: tuple[int, int] | None = None
+        self.mounts_kept: int | None = None
+
+    def know_mounts(self) -> None:
+        """Takes note of the mounts of the script, once it has its own; an ended one has none.
+
+        What a process cannot put off is what it sees of the files: its parent may be gone, and its
+        session, its environment and its folder be others. The mounts are kept open: else their
+        number would be free when the last of these processes has ended, and that of another run.
+        """
+        if self.mounts is not None or mounts_of(self.process.pid) in {None, self.own_mounts}:
+            return
+        with contextlib.suppress(OSError):
+            kept = os.open(mounts_path(self.process.pid), os.O_RDONLY | os.O_CLOEXEC)
+            status = os.fstat(kept)
+            self.mounts, self.mounts_kept = (status.st_dev, status.st_ino), kept
+
+    def forget_mounts(self) -> None:
+        if self.mounts_kept is not None:
+            os.close(self.mounts_kept)
+        self.mounts = self.mounts_kept = None
 
     def look(self) -> None:
         """Takes in who is new. A number once seen to be a stranger's is not asked for again."""
@@ -66,7 +89,10 @@ class Family:
         if pid == os.getpid():
             return False
         return (
-            entry.session == self.process.pid or entry.parent in self.members or self.is_marked(pid)
+            entry.session == self.process.pid
+            or entry.parent in self.members
+            or self.is_marked(pid)
+            or (self.mounts is not None and mounts_of(pid) == self.mounts)
         )
 
     def is_marked(self, pid: int) -> bool:
@@ -104,6 +130,7 @@ class Family:
         finally:
             self.end_group()
             self.process.wait()
+            self.forget_mounts()
 
     def end_group(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -133,6 +160,19 @@ def end_process(pid: int, start: int) -> None:
     finally:
         if end is not None:
             os.close(end)
+
+
+def mounts_path(pid: int) -> Path:
+    return PROC / str(pid) / "ns" / "mnt"
+
+
+def mounts_of(pid: int) -> tuple[int, int] | None:
+    """The number of the mounts that a process sees, if this system lets us ask."""
+    try:
+        status = mounts_path(pid).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def all_numbers() -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -21,10 +22,10 @@ def _growth(version: Version, run: Observation, runs: Sequence[TimedRun]) -> Gro
     summary = run.summary
     timed = [one for one in runs if one.version is version]
     peaks = [one.peak_memory_mb for one in timed] or [float(summary.get("peak_memory_mb", 0.0))]
-    slopes = [timing.slope(one.steps_s) for one in timed]
+    slopes = [timing.slope(one.steps_s) for one in timed if len(one.steps_s) > 1]
     return Growth(
         version=version,
-        step_time_slope=median(slopes) if slopes else 0.0,
+        step_time_slope=median(slopes) if slopes else math.nan,
         graph_nodes=tuple(summary.get("graph_nodes", ())),
         memory_mb=tuple(summary.get("memory_mb", ())),
         retraces=int(summary.get("retraces", 0)),
@@ -39,6 +40,11 @@ def _traffic(a_step: Sequence[float]) -> Traffic | None:
     runs, fed_bytes, inside_s, outside_s = a_step
     whole_s = inside_s + outside_s
     return Traffic(int(runs), int(fed_bytes), outside_s / whole_s if whole_s > 0 else 0.0)
+
+
+MADE_UP = "made-up data stood in for {}"
+NOT_MADE_UP = "no data were made up: the script asked for none of the well-known data sets"
+LEGACY_KERAS = "TF_USE_LEGACY_KERAS=1 was set: tf.keras is Keras 2, if tf-keras is installed there"
 
 
 def timed_run(run: Observation, version: Version, order: int) -> TimedRun:
@@ -72,9 +78,10 @@ def environment(run: Observation, conditions: Conditions) -> Environment:
     if run.result.dropped:
         notes.append(f"{run.result.dropped:,} bytes of what it printed were not compared")
     if conditions.synthetic:
-        notes.append("made-up data stood in for well-known data sets")
+        names = ", ".join(run.summary.get("served", ()))
+        notes.append(MADE_UP.format(names) if names else NOT_MADE_UP)
     if conditions.legacy_keras:
-        notes.append("Keras 2 (tf-keras) was used as tf.keras")
+        notes.append(LEGACY_KERAS)
     devices = [str(one) for one in found.get("devices", ())]
     return Environment(
         interpreter=str(found.get("interpreter", conditions.python)),

@@ -54,7 +54,8 @@ class Comparison:
 
     @property
     def ratio(self) -> Ratio:
-        return Ratio(math.exp(self.effect), math.exp(self.low), math.exp(self.high))
+        times_s = self.original_s, self.rewritten_s
+        return Ratio(math.exp(self.effect), math.exp(self.low), math.exp(self.high), times_s)
 
     @property
     def control_ratio(self) -> Ratio:

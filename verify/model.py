@@ -62,6 +62,8 @@ class Ratio:
     value: float
     low: float
     high: float
+    times_s: tuple[float, float] | None = None
+    """Of the original and of the rewritten version, as they were judged."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,7 @@ class Growth:
 
     version: Version
     step_time_slope: float
-    """By which part of the median step time a step gets slower in 1,000 steps."""
+    """By which part of the median step time a step gets slower in 1,000 steps; nan if not timed."""
     graph_nodes: tuple[int, ...]
     memory_mb: tuple[float, ...]
     retraces: int

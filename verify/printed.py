@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf)\b"
@@ -19,17 +20,25 @@ _UNIT = r"(?:s|secs?|seconds?|ms|milliseconds?|us|µs|min|mins|minutes?|h|hrs?|h
 _PER = r"(?:it|its|steps?|batch(?:es)?|examples?|samples?|images?|imgs?|words?|tokens?|frames?)"
 # Begins where digits begin: begun at each digit, a long number takes the square of its length.
 _AMOUNT = r"(?<!\d)\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+_VALUE = r"[-+]?(?:nan|inf|\.?\d[\d.]*(?:e[-+]?\d+)?)(?![\d.])(?!e[-+]?\d)"
+_NAMES_WHAT_FOLLOWS = rf"(?<=min)\s*[:\s]\s*{_VALUE}(?!\s*{_UNIT}\b)|\s*=\s*{_VALUE}"
+"""As in "mean 0.25 min 0.11" and in "0.9 s=0.3": there it is no unit."""
 TIMES = re.compile(
-    rf"""\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?        # a date
+    # What any of these begins with is looked at first, since most of a line is none of it.
+    rf"""(?=[\d_detsfmw])(?:
+        \d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?        # a date
       | \b\d{{1,2}}:\d\d(?::\d\d(?:\.\d+)?)?\b                          # a time of the day
-      | \b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w*,?\s+\w+\s+\d+[\s\d:]*      # a date in words
+      | \b(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\b,?
+        \s+[a-z]+\s+\d+[\s\d:]*                                         # a date in words
       | 0x[0-9a-fA-F]+                                                  # an address
-      | {_AMOUNT}\s*{_UNIT}\s*/\s*(?:step|batch|epoch|iter|it|sample)\w*
-      | {_AMOUNT}\s*{_PER}\s*(?:/|per)\s*s(?:ec(?:ond)?)?\b
-      | {_AMOUNT}\s*{_UNIT}\b                      # a duration
-      | (?:(?:\b|_)(?:time|elapsed|took|duration|eta|speed|fps|throughput)\b[^\d\n]{{0,20}})
-        {_AMOUNT}                                                       # its name before it
-    """,
+      | {_AMOUNT}(?:
+            \s*{_UNIT}\s*/\s*(?:step|batch|epoch|iter|it|sample)\w* | {_UNIT}\b
+          | \s*{_PER}\s*(?:/|per)\s*s(?:ec(?:ond)?)?\b
+          | \s+{_UNIT}\b(?!{_NAMES_WHAT_FOLLOWS})                       # a duration
+        )
+      | (?:\b|_)(?:time(?![\s-]*steps?[\s:=#]+\d+(?![\d.]))|elapsed|took|duration|(?-i:ETA)|speed
+        |fps|throughput)\b[^\d\n]{{0,20}}{_AMOUNT}                        # its name before it
+    )""",
     re.VERBOSE | re.IGNORECASE,
 )
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
@@ -57,7 +66,8 @@ class Line:
     text: str
 
 
-def lines(output: str) -> list[Line]:
+@lru_cache(maxsize=16)
+def lines(output: str) -> tuple[Line, ...]:
     """A line that was drawn over, as a progress bar is, counts as it was left.
 
     A bar of Keras that shows how far it came and how long it took, and no result, is left out.
@@ -67,7 +77,7 @@ def lines(output: str) -> list[Line]:
         text = raw.rstrip().rpartition("\r")[2]
         if text and not _ONLY_PROGRESS.match(TIMES.sub("<time>", _COLOUR.sub("", text))):
             found.append(_line(number, text))
-    return found
+    return tuple(found)
 
 
 def _line(number: int, text: str) -> Line:

@@ -272,6 +272,7 @@ def watch(
         try:
             while not has_ended(process) and stopped is None:
                 streams.read(POLL_S)
+                family.know_mounts()
                 if time.monotonic() > deadline or is_given_up(request):
                     stopped = Ending.TIMED_OUT
                 elif memory.is_exceeded():

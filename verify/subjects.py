@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from tfrewrite import engine, textfile
@@ -119,6 +119,7 @@ def given_trees(
                 Program.of(tree, script),
                 Program.of(other, script, _named(theirs, changed)),
                 judging.Promise(promise),
+                concern.perhaps,
             )
         )
     return Found(tuple(pairs), tuple(unchanged), tuple(concern.notes("differs")))
@@ -166,7 +167,8 @@ def rewritten_tree(
         matter = concern.changed(script)
         if matter:
             outcomes = [(name, one) for name, one in changed.items() if name in matter]
-            pairs.append(pair_of(tree, script, outcomes, folder / script, contract))
+            pair = pair_of(tree, script, outcomes, folder / script, contract)
+            pairs.append(replace(pair, perhaps=concern.perhaps))
             notes += notes_of(folder / script)
         else:
             unchanged.append(str(folder / script))
@@ -196,10 +198,14 @@ class Concern:
             raise SubjectError(f"{folder}: {NO_SCRIPT}")
         return cls(names, found.modules, changed, listed=bool(listed))
 
+    @property
+    def perhaps(self) -> frozenset[str]:
+        """Those of which no import tells: a script that was listed may load them."""
+        return frozenset(self._unreached if self._listed else ())
+
     def changed(self, script: str) -> set[str]:
         """Those that it imports; one that no script imports may be loaded in another way."""
-        others = self._unreached if self._listed else set()
-        return (self._changed & self._reached[script]) | others
+        return (self._changed & self._reached[script]) | self.perhaps
 
     def notes(self, what: str) -> Iterator[str]:
         for name in () if self._listed else sorted(self._unreached):

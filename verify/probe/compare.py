@@ -99,8 +99,8 @@ def scalars(record):
         entries = [entry for entry in entries if "digest" in entry]
         if not entries or np.dtype(entries[0]["dtype"]).kind not in "fiu":
             continue
-        if kind in ("fetched", "read") and all(entry["n"] == 1 for entry in entries):
-            values = [float(record.array(entry)[0]) for entry in entries]
+        if kind in ("fetched", "read", "file"):
+            values = [size_of(record.array(entry)) for entry in entries]
         elif kind == "weights" and ("initial", name) in record.series:
             first = record.array(record.series["initial", name][0])
             values = [way(first, record.array(entry)) for entry in entries]
@@ -108,6 +108,14 @@ def scalars(record):
             continue
         found[kind + " " + name] = values
     return found
+
+
+def size_of(array):
+    """A number as it is; of several, how large they are."""
+    values = array.astype(np.float64)
+    if values.size < 2:
+        return float(values.sum())
+    return float(np.sqrt(np.mean(values * values)))
 
 
 def way(first, now):
@@ -394,8 +402,11 @@ def distance(record, entry, other_record, other):
         return found
     theirs = other_record.array(other)
     found["other"] = shown(theirs)
-    if entry["shape"] != other["shape"] or ours.dtype != theirs.dtype:
-        found["distance"] = None
+    if theirs.size == 1 and np.isfinite(theirs[0]):
+        found["other_scale"] = abs(float(np.real(theirs[0])))
+    of_bytes = entry["kind"] == "other file"
+    if of_bytes or entry["shape"] != other["shape"] or ours.dtype != theirs.dtype:
+        found["distance"] = None  # how far bytes are apart that are no numbers is not known
         return found
     found["distance"] = apart(ours, theirs)
     return found

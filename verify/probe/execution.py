@@ -1,5 +1,6 @@
 """Executes a script as the interpreter would, and writes down how it ended."""
 
+import atexit
 import builtins
 import contextlib
 import importlib.util
@@ -12,9 +13,16 @@ import threading
 import traceback
 import types
 
+# As they are before the script can replace them: what came of it has to be told in any case.
+_open, _replace, _join, _dumps = open, os.replace, os.path.join, json.dumps
+_getpid = os.getpid
+
 
 class Execution(object):
-    """Executes the script as `python SCRIPT` does, and writes the summary however it ends."""
+    """Executes the script as `python SCRIPT` does, and writes the summary however it ends.
+
+    What the script wrote is looked at when all that it leaves to be done at its exit is done.
+    """
 
     def __init__(self, run, script, asked):
         self._run = run
@@ -22,12 +30,14 @@ class Execution(object):
         self._asked = asked
         self._process = os.getpid()
         self._done = False
+        self._at_end = None
         self._exit = os._exit
         self._fork = os.fork
 
     def go(self):
         asked = self._asked
         _write_by_lines()
+        atexit.register(self._at_exit)  # the first that is registered is called last
         if asked.get("synthetic"):
             from . import synthetic
 
@@ -38,6 +48,8 @@ class Execution(object):
             self._run.notes.append("tensorflow.compat.v1 was presented as tensorflow")
         os._exit = self._leave
         os.fork = self._forked
+        for name in ("execv", "execve"):
+            setattr(os, name, self._becoming(getattr(os, name)))
         sys.exit(self._execute())
 
     def _imported(self, module):
@@ -69,6 +81,7 @@ class Execution(object):
             _complain(_traceback(error, self._script))
             lines = traceback.format_exception_only(type(error), error)
             code = self._finish("error", 1, "".join(lines).rstrip())
+            self._at_exit()
             if _working_threads():
                 _flush()
                 self._exit(code)  # there is nothing to wait for
@@ -83,32 +96,63 @@ class Execution(object):
             self._run.forget()
         return child
 
+    def _becoming(self, real):
+        """In place of `os.execv`, by which the process becomes another: that is not followed."""
+
+        def become(*arguments):
+            if _getpid() == self._process and not self._done:
+                self._write("exec", 0, "")
+                _flush()
+            return real(*arguments)
+
+        return become
+
     def _leave(self, code):
         """In place of `os._exit`, which would end the run before anything is written down."""
-        if os.getpid() == self._process and not self._done:
+        if _getpid() == self._process and not self._done:
             self._finish("os._exit", code)
+            self._at_exit()
             _flush()
         self._exit(code)
 
     def _finish(self, how, code, text=""):
-        if os.getpid() != self._process or self._done:
+        """What there is to be seen while the script's things are still there."""
+        if _getpid() != self._process or self._done or self._at_end:
             return code
-        self._done = True
+        self._at_end = how, code, text
         try:
             self._run.finish()
         except Exception:  # noqa: BLE001
-            self._write("probe-failed", code, traceback.format_exc())
-            return code
-        self._write(how, code, text)
+            self._fail(code)
         return code
 
+    def _at_exit(self):
+        if _getpid() != self._process or self._done or self._at_end is None:
+            return
+        self._done = True
+        how, code, text = self._at_end
+        try:
+            self._run.close()
+        except Exception:  # noqa: BLE001
+            self._fail(code)
+            return
+        self._write(how, code, text)
+
+    def _fail(self, code):
+        self._done = True
+        self._write("probe-failed", code, _what_happened())
+
     def _write(self, how, code, text):
-        summary = self._run.summary()
+        summary = {}
+        try:
+            summary = self._run.summary()
+        except Exception:  # noqa: BLE001  the script may have replaced what that takes
+            how, text = "probe-failed", _what_happened()
         summary.update(ended=how, exit_code=code, error=text)
-        path = os.path.join(self._run.folder, "summary.json")
-        with open(path + ".new", "w") as file:
-            json.dump(summary, file)
-        os.replace(path + ".new", path)
+        path = _join(self._run.folder, "summary.json")
+        with _open(path + ".new", "w") as file:
+            file.write(_dumps(summary))
+        _replace(path + ".new", path)
 
 
 def _is_version_2():
@@ -195,7 +239,7 @@ def _exit_code(error):
     if error.code is None:
         return 0, ""
     if isinstance(error.code, int):
-        return error.code, ""
+        return error.code & 0xFF, ""  # as the system takes it
     return 1, str(error.code)
 
 
@@ -214,6 +258,15 @@ def _traceback(error, script):
     _hide_own_frames(found)
     _name_cells(found, script)
     return "".join(found.format())
+
+
+def _what_happened():
+    """The traceback, or what is left of it where the script replaced what makes one."""
+    try:
+        return traceback.format_exc()
+    except Exception:  # noqa: BLE001
+        kind, error = sys.exc_info()[:2]
+        return "%s: %s" % (kind.__name__, error)
 
 
 def _hide_own_frames(found):

@@ -8,7 +8,7 @@ sets are there for the code behind it.
 
 import sys
 import threading
-import time
+from time import time as clock  # as it is before the script can replace it
 
 
 class Loops(object):
@@ -29,7 +29,7 @@ class Loops(object):
     def go(self, condition, loop):
         if self.is_tracing() or _in_a_pipeline():
             return condition
-        began = time.time()
+        began = clock()
         entry = self._entry(loop, _depth(3))
         if not condition:
             self.leave(entry)
@@ -228,7 +228,7 @@ class CountedLoops(Loops):
 
     def _count(self, loop, steps=1):
         self.step += steps
-        self._first_step = self._first_step or time.time()
+        self._first_step = self._first_step or clock()
         self._steps_of[loop] = self._steps_of.get(loop, 0) + steps
         self.on_step(loop)
         if self._is_spent(loop):
@@ -238,7 +238,7 @@ class CountedLoops(Loops):
     def _is_spent(self, loop):
         if not self._limit or self._steps_of.get(loop, 0) < self._limit:
             return False
-        return not self._budget_s or time.time() - self._first_step > self._budget_s
+        return not self._budget_s or clock() - self._first_step > self._budget_s
 
 
 class TimedLoops(Loops):
@@ -277,7 +277,7 @@ class TimedLoops(Loops):
         if self.turns_of[loop] < limit * self._longer:
             return False
         first = self._first_turn
-        return first is None or time.time() - first >= self._at_least_s
+        return first is None or clock() - first >= self._at_least_s
 
     def before(self, entry, began):
         self.turns_of[entry.loop] = self.turns_of.get(entry.loop, 0) + 1
@@ -289,7 +289,7 @@ class TimedLoops(Loops):
     def after(self, entry):
         ends = self.ends.get(entry.loop)
         if ends is not None:
-            ends.append(time.time())
+            ends.append(clock())
 
     def begin_batch(self, loop):
         """A step lasts until the next one begins, even if that is in another call of `fit`.
@@ -299,7 +299,7 @@ class TimedLoops(Loops):
         """
         if loop not in self.times:
             return
-        now = time.time()
+        now = clock()
         self._first_turn = self._first_turn or now
         if self.ends[loop]:
             self.ends[loop][-1] = now
@@ -308,7 +308,7 @@ class TimedLoops(Loops):
     def batch(self, loop, batches=1):
         self.turns_of[loop] = self.turns_of.get(loop, 0) + batches
         if loop in self.ends:
-            self.ends[loop].append(time.time())
+            self.ends[loop].append(clock())
         return not self._is_spent(loop)
 
 
@@ -339,7 +339,7 @@ class _Turns(object):
         return self
 
     def __next__(self):
-        began = time.time()
+        began = clock()
         if not self._loops.has_more(self._entry):
             raise StopIteration
         try:

@@ -92,6 +92,7 @@ class Seeds(object):
             tf.set_seed(self._seed)
 
     def get_seed(self, op_seed):
+        """Under another seed than the first a graph with a seed of its own draws others, too."""
         if op_seed is not None:
             return self._real(op_seed)
         if self._is_of_eager_time():
@@ -100,7 +101,7 @@ class Seeds(object):
         number = self._counts.get(graph, 0)
         self._counts[graph] = number + 1
         own = getattr(graph, "seed", None)
-        base = self._seed if own is None else own
+        base = self._seed if own is None else own + (self._seed - 1) * 7919
         return base % _MAXINT32, (number * 7919 + 12345) % _MAXINT32
 
     def _is_of_eager_time(self):

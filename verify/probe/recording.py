@@ -26,6 +26,7 @@ class Recorder(object):
         self._lines = open(os.path.join(folder, "values.jsonl"), "w")  # noqa: SIM115
         self._at = 0
         self._last = {}
+        self._chosen = {}
         self._lock = threading.Lock()
         self.now = lambda kind: 0
 
@@ -57,7 +58,7 @@ class Recorder(object):
             if known is None or known["digest"] != digest or known["dtype"] != entry["dtype"]:
                 part = array.reshape(-1)
                 if part.size > limit:
-                    part = part[:: -(-part.size // limit)]
+                    part = part[self._places(part.size, limit)]
                 data = part.tobytes()
                 known = {"digest": digest, "dtype": entry["dtype"], "at": self._at, "n": part.size}
                 self._values.write(data)
@@ -65,6 +66,20 @@ class Recorder(object):
                 self._last[kind, name] = known
             entry.update(at=known["at"], n=known["n"])
         return entry
+
+    def _places(self, size, limit):
+        """Which elements are kept: one of each stretch, and not the same one of each.
+
+        At even distances these could all be of one column.
+        """
+        known = self._chosen.get((size, limit))
+        if known is None:
+            stretch = -(-size // limit)
+            numbers = np.arange(size // stretch, dtype=np.uint64)
+            within = (numbers * np.uint64(2654435761) >> np.uint64(7)) % np.uint64(stretch)
+            known = (numbers * np.uint64(stretch) + within).astype(np.int64)
+            self._chosen[size, limit] = known
+        return known
 
     def flush(self):
         with self._lock:

@@ -5,13 +5,13 @@ import json
 import os
 import platform
 import sys
-import time
+from time import time as clock
 
 from . import execution, growth, loops, randomness, shield
 
 
 def main():
-    began = time.time()
+    began = clock()
     with open(os.environ.pop("TFREWRITE_PROBE"), "rb") as file:
         asked = json.loads(file.read().decode("utf-8"))
     script = sys.argv[1]
@@ -19,6 +19,7 @@ def main():
     tree = os.getcwd()
     unprotected = shield.raise_shield(os.path.dirname(tree), asked["record"])
     sys.path[0] = os.path.dirname(os.path.abspath(script))
+    asked["script"] = script
     run = Timed(asked, tree, began) if asked["kind"] == "timed" else Observed(asked, tree, began)
     if unprotected:
         run.notes.append(unprotected)
@@ -57,11 +58,15 @@ class Run(object):
     def finish(self):
         """The script is over, and TensorFlow still there."""
 
+    def close(self):
+        """So is what it left to be done at its exit."""
+
     def summary(self):
         return {
-            "elapsed_s": time.time() - self.began,
+            "elapsed_s": clock() - self.began,
             "peak_memory_mb": growth.peak_memory_mb(),
             "notes": self.notes,
+            "served": _served(),
             "environment": _environment(self.tensorflow),
         }
 
@@ -82,7 +87,11 @@ class Observed(Run):
         self.nudges = weights.Nudges(self.weights, nudge) if nudge is not None else None
         self.growth = growth.Growth(self.weights)
         self.traffic = traffic.Traffic()
-        self.files = written_files.WrittenFiles(tree)
+        room = os.path.dirname(tree)
+        places = [(tree, ""), (os.path.join(room, "home"), "~")]
+        self.files = written_files.WrittenFiles(
+            places + [(own, place) for place, own in shield.written_to(room)]
+        )
         self.generators = pipelines.Generators()
         self.loops.weights_changed = self.weights.changed
         self.loops.on_step = self._stepped
@@ -146,6 +155,8 @@ class Observed(Run):
         self.loops.finish()
         if self.tensorflow is not None:
             self.weights.record_end()
+
+    def close(self):
         texts = os.path.join(self.folder, "files")
         os.makedirs(texts, exist_ok=True)
         left_out = self.files.record(self.recorder, texts)
@@ -167,7 +178,7 @@ class Observed(Run):
             retraces=self.growth.retraces(),
             traffic=self.traffic.a_step(),
             reads_ahead=self.generators.unfinished > 0,
-            executed=_executed(self.tree),
+            executed=_executed(self.tree, self.asked["script"]),
         )
         return found
 
@@ -213,16 +224,22 @@ class Timed(Run):
         return found
 
 
-def _executed(tree):
-    """The files of the tree that are loaded as modules, the script among them."""
+def _executed(tree, script):
+    """The files of the tree that are loaded as modules, and the script."""
     # A module that loads itself when it is looked into is not looked into.
     files = [vars(module).get("__file__") for module in list(sys.modules.values()) if module]
-    found = set()
+    found = {script}
     for name in files:
         path = os.path.join(tree, name) if isinstance(name, str) else ""
         if path.startswith(tree + os.sep):
             found.add(os.path.relpath(path, tree))
     return sorted(found)
+
+
+def _served():
+    """The data sets that were made up; the module is there only where that was asked for."""
+    module = sys.modules.get(__package__ + ".synthetic")
+    return module.served() if module is not None else []
 
 
 def _is_tracing(parts):

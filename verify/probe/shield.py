@@ -1,8 +1,9 @@
 """Lets a run write nowhere but in its room, whatever paths it names.
 
 On Linux a process can have mounts of its own, if need be by way of a user namespace. In these all
-is read-only but the folders of the run; what is written to /tmp is kept in memory, and gone with
-the process. Where the system does not allow that, the run goes on without, and its report says so.
+is read-only but the folders of the run; what is written to /tmp and to shared memory is kept
+apart, and gone with the process. Where the system does not allow that, the run goes on without, and
+its report says so.
 """
 
 import ctypes
@@ -15,6 +16,7 @@ KEPT = {"nosuid": 2, "nodev": 4, "noexec": 8, "noatime": 1024, "nodiratime": 204
 RELATIVE_TIMES = 1 << 21
 OF_THE_SYSTEM = ("/dev", "/proc", "/sys")
 TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108  these are what is shielded
+SHARED = os.path.join("/dev", "shm")
 MOST_IN_MEMORY = 1 << 30
 NOTE = "files outside of its copy were not protected from being written: %s"
 
@@ -30,14 +32,24 @@ def raise_shield(room, record):
     return ""
 
 
+def written_to(room):
+    """The temporary folders that the run has to itself, and where their files really lie."""
+    for place in sorted({os.path.realpath(place) for place in TEMPORARY}):
+        upper = os.path.join(_memory_of(place, os.path.realpath(room)), "upper")
+        if os.path.isdir(upper):
+            yield place, upper
+
+
+def _memory_of(place, room):
+    return os.path.join(room, "memory", place.strip("/").replace("/", "-"))
+
+
 class _Shield(object):
     def __init__(self, library):
         self._library = library
 
     def up(self, room, record):
         here = os.getcwd()
-        memory = os.path.join(room, "memory")
-        os.mkdir(memory)
         temporary = [place for place in TEMPORARY if os.path.isdir(place)]
         temporary = sorted({os.path.realpath(place) for place in temporary})
         self._begin()
@@ -48,12 +60,14 @@ class _Shield(object):
             # Known by descriptor: the path leads elsewhere once there is another /tmp.
             own[folder] = os.open(folder, os.O_PATH)
         for place in temporary:
-            self._cover(place, memory)
+            self._cover(place, _memory_of(place, room))
+        if os.path.isdir(SHARED):  # what lies there belongs to other processes
+            self._mount("tmpfs", SHARED, 0, "tmpfs", "mode=1777,size=%d" % MOST_IN_MEMORY)
         for place, options in list(_mounts()):
             if place not in own and not _is_below(place, OF_THE_SYSTEM + tuple(temporary)):
                 self._lock(place, options)
         for folder, descriptor in own.items():
-            self._mount("/proc/self/fd/%d" % descriptor, folder, BIND)
+            self._mount("/proc/self/fd/%d" % descriptor, folder, BIND | RECURSIVE)
             os.close(descriptor)
         os.chdir(here)
 
@@ -86,6 +100,7 @@ class _Shield(object):
 
     def _cover(self, place, memory):
         """What lies there can be read; what is written is kept apart."""
+        os.makedirs(memory)
         self._mount("tmpfs", memory, 0, "tmpfs", "size=%d" % MOST_IN_MEMORY)
         upper, work = os.path.join(memory, "upper"), os.path.join(memory, "work")
         os.mkdir(upper)

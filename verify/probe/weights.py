@@ -12,6 +12,9 @@ import weakref
 import numpy as np
 
 _NUMBER = " in session %d"
+_PORTION = 1 << 24
+"""So many bytes of variables are read from a session at once, unless a single one has more."""
+_AT_ONCE = 1 << 20
 _KEPT = 4
 """So many sessions are kept from being collected. One that a script makes and forgets has weights
 for as long as anything refers to it, and a rewrite may well do so."""
@@ -83,10 +86,11 @@ class Weights(object):
 
     def record(self, kind, loop=None):
         """Returns whether there are any."""
-        values = self.values()
-        for name, value, trained in values:
+        found = False
+        for name, value, trained in self.values():
             self._recorder.value(kind, name, value, loop=loop, trained=trained)
-        return bool(values)
+            found = True
+        return found
 
     def record_end(self, session=None):
         """The values at the end: of a session when it is closed, of all others at the very end.
@@ -95,25 +99,29 @@ class Weights(object):
         the same checkpoint, counts once.
         """
         if session is None:
-            self._record_final(list(self._of_eager(False)))
+            self._record_final(self._of_eager(False))
         for one in [session] if session is not None else self.open_sessions:
-            pairs = list(self._of_session(one, False))
-            whole = frozenset((_without_number(name), _digest(value)) for name, value, _ in pairs)
+            whole = frozenset(
+                (_without_number(name), _digest(value))
+                for name, value, _ in self._of_session(one, False)
+            )
             if whole and whole in self._ended:
                 self._sessions = [other for other in self._sessions if other() is not one]
                 continue
             self._ended.add(whole)
-            self._record_final(pairs)
+            self._record_final(self._of_session(one, False))
 
     def _record_final(self, pairs):
         for name, value, trained in pairs:
             self._recorder.value("final", name, value, at_end=True, trained=trained)
 
     def values(self, trainable=False):
-        pairs = list(self._of_eager(trainable))
+        """One after another, since all of them together may be as large as the model is."""
+        for one in self._of_eager(trainable):
+            yield one
         for session in self.open_sessions:
-            pairs.extend(self._of_session(session, trainable))
-        return pairs
+            for one in self._of_session(session, trainable):
+                yield one
 
     def _of_eager(self, trainable):
         for reference, name in self._eager:
@@ -128,15 +136,15 @@ class Weights(object):
                 continue
 
     def _of_session(self, session, trainable):
-        variables = self.in_graph(session.graph, trainable)
-        try:
-            values = self.run(session, variables)
-        except Exception:  # noqa: BLE001  some have no value yet
-            values = [self._value(session, one) for one in variables]
         number = self._number(session)
-        for variable, value in zip(variables, values):
-            if value is not None:
-                yield _name(variable) + number, value, True
+        for variables in _portions(self.in_graph(session.graph, trainable)):
+            try:
+                values = self.run(session, variables)
+            except Exception:  # noqa: BLE001  some have no value yet
+                values = [self._value(session, one) for one in variables]
+            for variable, value in zip(variables, values):
+                if value is not None:
+                    yield _name(variable) + number, value, True
 
     def in_graph(self, graph, trainable=False):
         """The variables of a graph, each once, in the order of their making."""
@@ -163,7 +171,32 @@ class Weights(object):
 
 
 def _digest(value):
-    return hashlib.blake2b(np.ascontiguousarray(value).tobytes(), digest_size=16).digest()
+    array = np.ascontiguousarray(value)
+    # A copy of what is large would be as large.
+    data = array.tobytes() if array.nbytes < _PORTION else array.reshape(-1).view(np.uint8)
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _portions(variables):
+    """What is fetched at once: all, but for a model that is large."""
+    portion, taken = [], 0
+    for one in variables:
+        size = _size(one)
+        if portion and taken + size > _PORTION:
+            yield portion
+            portion, taken = [], 0
+        portion.append(one)
+        taken += size
+    if portion:
+        yield portion
+
+
+def _size(variable):
+    """In bytes, as far as that is known before it is fetched."""
+    try:
+        return int(np.prod(variable.shape.as_list())) * variable.dtype.size
+    except (AttributeError, TypeError, ValueError):
+        return 0
 
 
 def _without_number(name):
@@ -213,25 +246,35 @@ class Nudges(object):
                 return
             variables = self._weights.in_graph(session.graph, trainable=True)
             try:
-                values = self._weights.run(session, variables)
+                self._require_values(session, variables)
             except Exception:  # noqa: BLE001  not all are there yet
                 return
             if not variables:
                 return
             self._done.add(id(session))
-            for variable, value in zip(variables, values):
-                if value.dtype.kind == "f":
-                    fed = variable.initializer.inputs[1]
-                    self._weights.run(
-                        session, variable.initializer, feed_dict={fed: self.nudged(value)}
-                    )
+            for portion in _portions(variables):
+                for variable, value in zip(portion, self._weights.run(session, portion)):
+                    if value.dtype.kind == "f":
+                        fed = variable.initializer.inputs[1]
+                        self._weights.run(
+                            session, variable.initializer, feed_dict={fed: self.nudged(value)}
+                        )
+
+    def _require_values(self, session, variables):
+        """Raises where one of them has none yet."""
+        for portion in _portions(variables):
+            self._weights.run(session, portion)
 
     def nudged(self, value):
         if value.dtype.kind != "f":
             return value
-        up = self._random.randint(0, 2, value.shape).astype(bool)
-        away = np.where(up, np.array(np.inf, value.dtype), np.array(-np.inf, value.dtype))
-        return np.nextafter(value, away).astype(value.dtype)
+        moved = np.array(value).reshape(-1)
+        for start in range(0, moved.size, _AT_ONCE):
+            part = moved[start : start + _AT_ONCE]
+            up = self._random.randint(0, 2, part.shape).astype(bool)
+            away = np.where(up, np.array(np.inf, part.dtype), np.array(-np.inf, part.dtype))
+            part[:] = np.nextafter(part, away)
+        return moved.reshape(value.shape)
 
 
 def _name(variable):

@@ -106,7 +106,9 @@ def _what(change: Change) -> tuple[str, str, str]:
 
 
 def _divergence(divergence: Divergence) -> Iterator[str]:
-    where = f"{code(divergence.observable)} at step {divergence.step}"
+    where = code(divergence.observable)
+    if divergence.step:
+        where += f" at step {divergence.step}"
     yield f"**Diverged:** {where}, {prose(words.times(divergence.ratio))} the distance allowed.\n"
     yield from table(
         ("Original", "Rewritten"), [(code(divergence.original), code(divergence.rewritten))]

@@ -100,8 +100,9 @@ def _divergence(divergence: Divergence) -> str:
     name = words.clipped(divergence.observable, LONGEST_NAME)
     before = words.clipped(divergence.original, LONGEST_NAME)
     after = words.clipped(divergence.rewritten, LONGEST_NAME)
+    step = f"step {divergence.step}, " if divergence.step else ""
     return (
-        f"step {divergence.step}, {name} ({divergence.kind.value}): original {before}, "
+        f"{step}{name} ({divergence.kind.value}): original {before}, "
         f"rewritten {after}; {words.times(divergence.ratio)} the distance allowed"
     )
 
@@ -142,8 +143,9 @@ def _from_to(speed: Speed, name: str) -> str:
 
 
 def _grown(growth: Growth) -> str:
+    slope = words.slope(growth.step_time_slope)
     parts = [
-        f"{words.slope(growth.step_time_slope)} step time in 1,000 steps",
+        "" if slope == words.UNKNOWN else f"{slope} step time in 1,000 steps",
         f"graph nodes {words.nodes(growth.graph_nodes)}" if growth.graph_nodes else "",
         plural(growth.retraces, "retrace"),
         f"peak {words.memory(growth.peak_memory_mb)}",

@@ -24,6 +24,7 @@ from tfrewrite.verify.model import (
     Version,
 )
 
+UNKNOWN = "unknown"
 VERSIONS = (Version.ORIGINAL, Version.REWRITTEN)
 
 PROMISES = {
@@ -123,12 +124,15 @@ def extent(numerics: Numerics) -> str:
 
 
 def worst_first(compared: Sequence[Compared]) -> list[Compared]:
-    """Those that fail first, then by distance; what is not a number is worse than any."""
+    """Those that fail first, then by distance; what is not a number is worse than any.
+
+    Of several that are alike, one that shows more.
+    """
     order = [Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS]
 
-    def key(one: Compared) -> tuple[int, float, bool]:
+    def key(one: Compared) -> tuple[int, float, bool, int]:
         worst = math.inf if math.isnan(one.worst_ratio) else one.worst_ratio
-        return order.index(one.verdict), -worst, one.identical
+        return order.index(one.verdict), -worst, one.identical, -len(one.points)
 
     return sorted(compared, key=key)
 
@@ -152,7 +156,13 @@ def steady_step(run: TimedRun) -> float:
 
 
 def typical(speed: Speed, name: str, version: Version) -> float:
-    """The median over the processes of one version; not a number where there is none."""
+    """As it was judged, or the median over the processes of one version.
+
+    Not a number where there is none.
+    """
+    judged = dict(ratios(speed)).get(name)
+    if judged is not None and judged.times_s is not None:
+        return judged.times_s[VERSIONS.index(version)]
     quantities: dict[str, Callable[[TimedRun], float]] = {
         "steady state": steady_step,
         "first step": lambda run: run.first_step_s,
@@ -238,7 +248,7 @@ def memory(megabytes: float) -> str:
 def slope(value: float) -> str:
     """A step-time slope, as percent of the median step in 1,000 steps."""
     if not math.isfinite(value):
-        return "unknown"
+        return UNKNOWN
     return f"{value * 100:+,.1f}%" if abs(value) < 1e4 else f"{value * 100:+.2e}%"
 
 
