@@ -45,6 +45,7 @@ SKIPPED_DIRECTORIES = frozenset(
 
 
 NOTEBOOK = ".ipynb"
+EXCLUDED = "excluded by the settings or by --exclude"
 
 
 def is_notebook(path: str) -> bool:
@@ -123,7 +124,7 @@ def _below(path: str, wanted: Filter) -> Iterator[Found]:
     elif not os.path.lexists(path):
         yield Found(path, named=True, problem="no such file or directory; check the spelling")
     elif wanted.excludes(path):
-        yield Found(path, named=True, skipped="excluded by the settings or by --exclude")
+        yield Found(path, named=True, skipped=EXCLUDED)
     else:
         yield Found(path, named=True)
 

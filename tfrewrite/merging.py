@@ -16,10 +16,10 @@ from typing import Any
 from tfrewrite import outputs
 from tfrewrite.config import ConfigError
 from tfrewrite.model import Contract, Finding, Kind, Notice, Outcome, Refused, Span, Status
+from tfrewrite.options import STDIN
 from tfrewrite.reports import html, json_report, markdown
 from tfrewrite.reports.merged import Merged, Verified
 from tfrewrite.reports.paths import relative
-from tfrewrite.reports.safe import printable
 from tfrewrite.reports.summary import Run
 from tfrewrite.reports.verification import json_report as verification_report
 from tfrewrite.verify.model import Ratio
@@ -46,7 +46,7 @@ def report_on(paths: Sequence[Path], format_: str, wanted: Sequence[str]) -> int
             text = html.page(merged) if name == "html" else markdown.comment(merged)
             outputs.write(text.encode("utf-8", "replace"), target)
     except ConfigError as error:
-        sys.stderr.write(printable(f"tfrewrite: {error}") + "\n")
+        outputs.complain(f"tfrewrite: {error}")
         return 2
     return 0
 
@@ -94,7 +94,8 @@ def _read(path: Path, collected: _Collected) -> None:
 
 def _document(path: Path) -> Table:
     try:
-        document = json.loads(path.read_bytes())
+        data = sys.stdin.buffer.read() if str(path) == STDIN else path.read_bytes()
+        document = json.loads(data)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
