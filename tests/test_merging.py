@@ -11,19 +11,23 @@ from hypothesis import HealthCheck, given, settings
 from typer.testing import CliRunner, Result
 
 import verification_samples as samples
+from notebook_maker import notebook, written
 from report_samples import ODD_RUNS, everything
 from test_reports_markdown import rows
 from test_verification_page import ATTRIBUTES, TAGS, Structure
 from tfrewrite.cli import app
 from tfrewrite.config import ConfigError
+from tfrewrite.engine import handle_bytes
 from tfrewrite.merging import merge
 from tfrewrite.model import Outcome, Status
+from tfrewrite.policy import Policy
 from tfrewrite.reports import html, json_report, markdown
 from tfrewrite.reports.paths import relative
 from tfrewrite.reports.remarks import remarks
 from tfrewrite.reports.summary import Run
 from tfrewrite.reports.verification import json_report as verification_report
 from tfrewrite.verify.model import Ratio, Verification
+from toys import TOYS
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +72,19 @@ def test_a_report_of_findings_comes_back_whole() -> None:
     assert [(one.title, one.text, one.fingerprint) for one in back] == [
         (one.title, one.text, one.fingerprint) for one in remarks(run)
     ]
+
+
+def test_cells_of_notebooks_come_back() -> None:
+    data = written(notebook("old(1)", "old(*x)\nbug()", "y = 1  # tfrewrite: ignore"))
+    run = Run((handle_bytes(data, "n.ipynb", Policy(TOYS)),))
+    merged = merge([checked("a.json", run)])
+    assert merged.run is not None
+    assert [one.text for one in remarks(merged.run, read=True)] == [
+        one.text for one in remarks(run)
+    ]
+    (back,), (notice,) = merged.run.outcomes[0].notices, run.outcomes[0].notices
+    assert back.cell == notice.cell
+    assert "in cell 2, line 2" in html.page(merged)
 
 
 def test_shards_make_one() -> None:

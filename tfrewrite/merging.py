@@ -15,7 +15,17 @@ from typing import Any
 
 from tfrewrite import outputs
 from tfrewrite.config import ConfigError
-from tfrewrite.model import Contract, Finding, Kind, Notice, Outcome, Refused, Span, Status
+from tfrewrite.model import (
+    CellPlace,
+    Contract,
+    Finding,
+    Kind,
+    Notice,
+    Outcome,
+    Refused,
+    Span,
+    Status,
+)
 from tfrewrite.options import STDIN
 from tfrewrite.reports import html, json_report, markdown
 from tfrewrite.reports.merged import Merged, Verified
@@ -125,7 +135,7 @@ def _outcomes(document: Table) -> Iterable[Outcome]:
             Status(file["status"]),
             tuple(map(_finding, findings.get(path, ()))),
             tuple(map(_refused, refusals.get(path, ()))),
-            tuple(Notice(_span(one), one["message"]) for one in notices.get(path, ())),
+            tuple(Notice(_span(one), one["message"], _cell(one)) for one in notices.get(path, ())),
             error=file["error"],
         )
 
@@ -149,11 +159,20 @@ def _finding(one: Table) -> Finding:
         one["changes"],
         bool(one["applicable"]),
         bool(one["applied"]),
+        cell=_cell(one),
     )
 
 
 def _refused(one: Table) -> Refused:
-    return Refused(one["rule"], one["name"], _span(one), one["reason"], one["message"])
+    said = one["reason"], one["message"]
+    return Refused(one["rule"], one["name"], _span(one), *said, _cell(one))
+
+
+def _cell(one: Table) -> CellPlace | None:
+    """Where in a notebook it is."""
+    if "cell" not in one:
+        return None
+    return CellPlace(int(one["cell"]), int(one["cell_line"]), int(one["cell_column"]) - 1)
 
 
 def _span(one: Table) -> Span:
