@@ -201,7 +201,15 @@ def test_settings_that_change(watch: Watch) -> None:
     one.wait_for("1 rewrite to make in 1 file")
     assert one.complained.endswith("; the settings before it still hold\n")
     one.then()
+    Path("b.py").write_text("old(1)\n")
+    one.wait_for("2 rewrites to make in 2 files")
+    Path("pyproject.toml").write_text('[tool.tfrewrite]\nexclude = ["b.py"]\n')
+    one.wait_for("1 rewrite to make, 1 report in 1 file")
+    Path("b.py").write_text("old(2)\n")
     Path("pyproject.toml").unlink()
+    one.wait_for("2 rewrites to make, 1 report in 2 files")
+    one.then()
+    Path("b.py").unlink()
     one.wait_for("1 rewrite to make, 1 report in 1 file")
     one.then()
     Path(".gitignore").write_text("a.py\n")
@@ -312,11 +320,11 @@ def test_a_file_that_never_comes_to_rest_is_read_all_the_same(
     file = tmp_path / "a.py"
     looks: list[watching._Seen] = []
 
-    def look(handling: Handling) -> watching._Seen:
+    def look(handling: Handling, before: watching._Seen | None = None) -> watching._Seen:
         file.write_text("x = 1\n" * (len(looks) + 1))
         stamp = watching._stamp(str(file))
         assert stamp is not None
-        looks.append(watching._Seen((), {"a.py": stamp}, (None, ()), 0.0))
+        looks.append(watching._Seen((), {"a.py": stamp}, (None, None)))
         return looks[-1]
 
     monkeypatch.setattr(watching, "_look", look)
@@ -324,3 +332,45 @@ def test_a_file_that_never_comes_to_rest_is_read_all_the_same(
     handling = Handling.of(Options([str(file)]))
     assert watching._settled(handling, look(handling)) is looks[-1]
     assert 0.2 < time.monotonic() - begun < WAIT_S
+
+
+def test_directories_are_read_again_only_where_they_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "GRAIN_NS", 0)
+    for folder in ("a", "a/empty", "b"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "a/x.py").write_text("")
+    handling = Handling.of(Options([str(tmp_path / "a"), str(tmp_path / "b/y.py")]))
+    walks: list[object] = []
+    found = Handling.found
+    monkeypatch.setattr(
+        Handling, "found", lambda self, entered: (walks.append(1), found(self, entered))[1]
+    )
+    seen = watching._look(handling)
+
+    def names(walked: int) -> list[str]:
+        nonlocal seen
+        walks.clear()
+        seen = watching._look(handling, seen)
+        assert len(walks) == walked
+        return [str(Path(path).relative_to(tmp_path)) for path in seen.stamps]
+
+    assert names(0) == ["a/x.py"]
+    (tmp_path / "a/x.py").write_text("x = 1\n")
+    assert names(0) == ["a/x.py"]
+    (tmp_path / "a/empty/z.py").write_text("")
+    assert names(1) == ["a/x.py", "a/empty/z.py"]
+    (tmp_path / "b/y.py").write_text("")
+    assert names(1) == ["a/x.py", "a/empty/z.py", "b/y.py"]
+    (tmp_path / "b/y.py").write_text("y = 1\n")
+    assert names(0) == ["a/x.py", "a/empty/z.py", "b/y.py"]
+    (tmp_path / "a/.gitignore").write_text("x.py\n")
+    assert names(1) == ["a/empty/z.py", "b/y.py"]
+    (tmp_path / "a/.gitignore").write_text("x.py\nz.py\n")
+    assert names(1) == ["b/y.py"]
+    (tmp_path / "b/y.py").unlink()
+    assert names(1) == []
+    monkeypatch.setattr(watching, "GRAIN_NS", 60_000_000_000)
+    (tmp_path / "b/y.py").write_text("")
+    assert names(1) == names(1) == ["b/y.py"]

@@ -16,7 +16,7 @@ from tfrewrite.plan import Plan
 from tfrewrite.runner import Keep, Means, left_out, run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tfrewrite.config import Settings
     from tfrewrite.options import Options
@@ -41,9 +41,11 @@ class Handling:
     def wanted(self) -> Filter:
         return Filter(self.settings.root, self.settings.exclude, self.settings.include)
 
-    def found(self) -> list[Found]:
+    def found(self, entered: Callable[[str], None] | None = None) -> list[Found]:
+        """Which files there are; `entered` is told of the directories that are read for it."""
         number, count = self.options.shard_of()
-        return list(discover(self.options.paths, self.wanted))[number - 1 :: count]
+        more = () if entered is None else (entered,)
+        return list(discover(self.options.paths, self.wanted, *more))[number - 1 :: count]
 
     def outcomes(self, found: Sequence[Found], keep: Keep, *, ask: bool = False) -> list[Outcome]:
         """Of each file; with `--since` of those that changed, with what stands on changed lines."""

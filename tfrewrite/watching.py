@@ -31,12 +31,15 @@ if TYPE_CHECKING:
     from tfrewrite.discovery import Found
 
 PAUSE_S = 0.4
-SHARE = 20
+SHARE = 10
 """Looking at the time stamps may take one part in so many of the time."""
 SETTLED_S = 0.1
 """What did not change for so long is no longer being written."""
 PATIENCE_S = 2.0
 """A file that never comes to rest is read after this time all the same."""
+GRAIN_NS = 2_000_000_000
+"""What a file system may take for one moment in its time stamps."""
+IGNORE = ".gitignore"
 MOST_NAMED = 5
 
 Stamp = tuple[int, ...]
@@ -48,8 +51,12 @@ class _Seen:
 
     found: tuple[Found, ...] = field(compare=False)
     stamps: dict[str, Stamp]
-    settings: tuple[Path | None, Stamp]
-    took_s: float = field(compare=False)
+    settings: tuple[Path | None, Stamp | None]
+    took_s: float = field(default=0.0, compare=False)
+    places: dict[str, Stamp | None] = field(default_factory=dict, compare=False)
+    """Of what tells whether other files may be there now."""
+    settled: bool = field(default=True, compare=False)
+    """Whether time stamps would show that a directory has changed after it was read."""
 
 
 class Watch:
@@ -85,11 +92,11 @@ class Watch:
             outputs.complain(f"watching {plural(len(seen.stamps), 'file')}; Ctrl-C ends it")
         while True:
             time.sleep(max(PAUSE_S, SHARE * seen.took_s))
-            now = _look(handling)
+            now = _look(handling, seen)
             if now != seen:
                 now = _settled(handling, now)
-                handling = self._again(handling, seen, now)
-                seen = now
+                handling, now = self._again(handling, seen, now)
+            seen = now
 
     def _require_sense(self) -> None:
         self._options.require_sense()
@@ -103,13 +110,13 @@ class Watch:
                 f"--watch prints text; have another format in a file, as with --output {name}=FILE"
             )
 
-    def _again(self, handling: Handling, before: _Seen, now: _Seen) -> Handling:
-        """What changed between two looks, and what is found there now."""
+    def _again(self, handling: Handling, before: _Seen, now: _Seen) -> tuple[Handling, _Seen]:
+        """Says what changed between two looks, and what is found there; by new settings if any."""
         changed = [path for path, stamp in now.stamps.items() if before.stamps.get(path) != stamp]
         gone = [path for path in before.stamps if path not in now.stamps]
         new_settings = before.settings != now.settings
         if not (changed or gone or new_settings):
-            return handling
+            return handling, now
         self._say(f"\n{time.strftime('%H:%M:%S')} {_changes_in_words(changed, gone, now, before)}")
         if new_settings:
             try:
@@ -121,7 +128,7 @@ class Watch:
         everything = new_settings or bool(self._options.since)
         concerned = [one for one in now.found if everything or one.path in set(changed)]
         self._show(handling, now, concerned, set(changed))
-        return handling
+        return handling, now
 
     def _show(
         self,
@@ -164,22 +171,65 @@ class Watch:
             outputs.write(f"{line}\n".encode("utf-8", "replace"), None)
 
 
-def _look(handling: Handling) -> _Seen:
+def _look(handling: Handling, before: _Seen | None = None) -> _Seen:
+    """What is there. The directories are read again only where they have changed since `before`."""
     begun = time.perf_counter()
+    if before is None or not before.settled or _have_changed(before.places):
+        found, places, settled = _walked(handling)
+    else:
+        found, places, settled = before.found, before.places, True
     stamps: dict[str, Stamp] = {}
-    found: list[Found] = []
+    for one in found:
+        stamp = None if one.skipped or one.problem else _stamp(one.path)
+        if stamp is not None:
+            stamps[one.path] = stamp
+    there = tuple(one for one in found if one.skipped or one.path in stamps)
     try:
-        for one in handling.found():
-            stamp = () if one.skipped else _stamp(one.path)
-            if not one.problem and stamp is not None:
-                found.append(one)
-                if not one.skipped:
-                    stamps[one.path] = stamp
         settings = handling.options.settings_file()
     except OSError:  # the working directory itself is gone
         settings = None
-    of_settings = (settings, (_stamp(str(settings)) or ()) if settings else ())
-    return _Seen(tuple(found), stamps, of_settings, time.perf_counter() - begun)
+    return _Seen(
+        there,
+        stamps,
+        (settings, _stamp(str(settings)) if settings else None),
+        time.perf_counter() - begun,
+        places,
+        settled,
+    )
+
+
+def _walked(handling: Handling) -> tuple[tuple[Found, ...], dict[str, Stamp | None], bool]:
+    places: dict[str, Stamp | None] = {}
+
+    def entered(directory: str) -> None:
+        places[directory] = _place_stamp(directory)
+        ignore = os.path.join(directory, IGNORE)  # noqa: PTH118
+        stamp = _place_stamp(ignore)
+        if stamp is not None:
+            places[ignore] = stamp
+
+    try:
+        for path in handling.options.paths:
+            places[path] = _place_stamp(path)
+            for parent in Path(path).resolve().parents:
+                places[str(parent / IGNORE)] = _place_stamp(str(parent / IGNORE))
+        found = tuple(handling.found(entered))
+    except OSError:
+        found = ()
+    newest = max((stamp[0] for stamp in places.values() if stamp), default=0)
+    return found, places, newest < time.time_ns() - GRAIN_NS
+
+
+def _have_changed(places: dict[str, Stamp | None]) -> bool:
+    return any(_place_stamp(path) != stamp for path, stamp in places.items())
+
+
+def _place_stamp(path: str) -> Stamp | None:
+    """Changes with the entries of a directory; of a file only with its being there."""
+    stamp = _stamp(path)
+    if stamp is None or path.endswith(IGNORE) or os.path.isdir(path):  # noqa: PTH112
+        return stamp
+    return ()
 
 
 def _stamp(path: str) -> Stamp | None:
@@ -195,9 +245,9 @@ def _settled(handling: Handling, seen: _Seen) -> _Seen:
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         time.sleep(SETTLED_S)
-        now = _look(handling)
+        now = _look(handling, seen)
         if now == seen:
-            break
+            return now
         seen = now
     return seen
 
