@@ -130,6 +130,24 @@ def test_verifications_have_a_history() -> None:
     assert [one.ratio.value for one in first if one.ratio][:3] == [1.1, 1.2, 1.3]
 
 
+def test_scripts_of_one_name_are_told_apart() -> None:
+    def of(folder: str, script: str = "train.py") -> Verification:
+        subject = replace(faster(2).subject, script=script, original=f"{folder}/train.py")
+        return replace(faster(2), subject=subject)
+
+    days = [
+        verified(f"day{day}.json", of("a"), of("b"), of("a", "train.py on gpu")) for day in (1, 2)
+    ]
+    merged = merge(days)
+    assert [(one[0].script, len(one)) for one in merged.verified] == [
+        ("a/train.py", 2),
+        ("b/train.py", 2),
+        ("train.py on gpu", 2),
+    ]
+    alone = merge([verified("c.json", of("a"))])
+    assert alone.verified[0][0].script == "train.py"
+
+
 def test_the_page_and_the_comment() -> None:
     verified("day1.json", faster(1.1))
     verified("day2.json", faster(1.3))

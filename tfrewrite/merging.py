@@ -1,15 +1,16 @@
 """Reads the JSON reports of several runs, of shards or of days, and puts them together.
 
 They are read in the order given. Of a file that several speak of, the last report holds; a script
-that several have verified has a history.
+that several have verified, under the same path, has a history.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,8 @@ class _Collected:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     elapsed_s: float = 0.0
     checked: bool = False
-    verified: dict[str, list[Verified]] = field(default_factory=dict)
+    verified: dict[tuple[str, str], list[Verified]] = field(default_factory=dict)
+    """By the name of the script, and by its path as it was given."""
 
 
 def report_on(paths: Sequence[Path], format_: str, wanted: Sequence[str]) -> int:
@@ -69,7 +71,7 @@ def merge(paths: Sequence[Path]) -> Merged:
     outcomes = tuple(collected.outcomes[name] for name in sorted(collected.outcomes))
     return Merged(
         Run(outcomes, collected.elapsed_s) if collected.checked else None,
-        tuple(tuple(collected.verified[name]) for name in sorted(collected.verified)),
+        tuple(_histories(collected.verified)),
         read=True,
     )
 
@@ -89,7 +91,7 @@ def _read(path: Path, collected: _Collected) -> None:
         _require_version(path, document, verification_report.SCHEMA_VERSION)
         for one in document["verifications"]:
             verified = _verified(relative(str(path)), one)
-            collected.verified.setdefault(verified.script, []).append(verified)
+            collected.verified.setdefault((verified.script, one["original"]), []).append(verified)
     elif "findings" in document:
         _require_version(path, document, json_report.SCHEMA_VERSION)
         collected.checked = True
@@ -192,6 +194,18 @@ def _verified(source: str, one: Table) -> Verified:
         speed.get("verdict", ""),
         _ratio(speed),
     )
+
+
+def _histories(
+    found: Mapping[tuple[str, str], Sequence[Verified]],
+) -> Iterator[tuple[Verified, ...]]:
+    """Of each script; two that have one name are told apart by their paths."""
+    names = Counter(script for script, _ in found)
+    for script, path in sorted(found):
+        name = script
+        if names[script] > 1:
+            name = path if path.endswith(script) else f"{script} ({path})"
+        yield tuple(replace(one, script=name) for one in found[script, path])
 
 
 def _ratio(speed: Table) -> Ratio | None:
