@@ -373,9 +373,3 @@ def test_a_notebook_is_rewritten_on_changed_lines(cli: Callable[..., Result]) ->
     assert cli("apply", ".", "--since", "HEAD").exit_code == 0
     after = text.replace("old(2)", "new(22)")
     assert Path("n.ipynb").read_text() == after
-
-
-def test_verify_takes_a_script_as_a_whole(cli: Callable[..., Result]) -> None:
-    done = cli("apply", ".", "--verify", "--since", "HEAD")
-    assert done.exit_code == 2
-    assert "--since and --verify do not go together; leave one of them out" in done.stderr

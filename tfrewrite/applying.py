@@ -52,7 +52,6 @@ def _require_sense(options: Options, way: Way) -> None:
         for given, name in (
             (way.interactive, "--interactive"),
             (options.shard, "--shard"),
-            (options.since, "--since"),
             (options.stdin_filename, "--stdin-filename"),
             (options.statistics, "--statistics"),
         ):

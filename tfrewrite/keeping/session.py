@@ -77,7 +77,9 @@ class KeepSession:
         asked = self._options.verify
         targets = outputs.targets(asked.outputs, asked.format, FORMATS)
         (path,) = asked.paths
-        found = find(path, rules_of(asked), self._settings.listed(path) if path.is_dir() else ())
+        listed = self._settings.listed(path) if path.is_dir() else ()
+        since = asked.rules.since if asked.rules else ""
+        found = find(path, rules_of(asked), listed, since)
         self._say(found)
         decision = self._decided(found)
         kept = _rewritten(found, decision)
