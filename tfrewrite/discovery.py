@@ -45,6 +45,7 @@ SKIPPED_DIRECTORIES = frozenset(
 
 
 NOTEBOOK = ".ipynb"
+MISSING = "no such file or directory; check the spelling"
 EXCLUDED = "excluded by the settings or by --exclude"
 
 
@@ -131,7 +132,7 @@ def _below(path: str, wanted: Filter, entered: Callable[[str], None]) -> Iterato
         if not count:
             yield Found(path, named=True, skipped="no Python files to look at in this directory")
     elif not os.path.lexists(path):
-        yield Found(path, named=True, problem="no such file or directory; check the spelling")
+        yield Found(path, named=True, problem=MISSING)
     elif wanted.excludes(path):
         yield Found(path, named=True, skipped=EXCLUDED)
     else:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite import outputs
 from tfrewrite.config import ConfigError
+from tfrewrite.discovery import MISSING
 from tfrewrite.handling import Handling
 from tfrewrite.model import Outcome, Status
 from tfrewrite.options import STDIN, Options
@@ -81,9 +82,9 @@ class Watch:
         self._require_sense()
         self._targets = outputs.targets(self._options.outputs, Format.TEXT.value, FORMATS)
         handling = Handling.of(self._options)
-        missing = [one for one in handling.found() if one.problem]
-        for one in missing:
-            outputs.complain(f"{one.path}: error: {one.problem}")
+        missing = [path for path in self._options.paths if not os.path.lexists(path)]
+        for path in missing:
+            outputs.complain(f"{path}: error: {MISSING}")
         if missing:
             return WRONG_USE
         seen = _look(handling)
@@ -112,12 +113,16 @@ class Watch:
 
     def _again(self, handling: Handling, before: _Seen, now: _Seen) -> tuple[Handling, _Seen]:
         """Says what changed between two looks, and what is found there; by new settings if any."""
-        changed = [path for path, stamp in now.stamps.items() if before.stamps.get(path) != stamp]
+        changed = {
+            path: None for path, stamp in now.stamps.items() if before.stamps.get(path) != stamp
+        }
         gone = [path for path in before.stamps if path not in now.stamps]
         new_settings = before.settings != now.settings
         if not (changed or gone or new_settings):
             return handling, now
-        self._say(f"\n{time.strftime('%H:%M:%S')} {_changes_in_words(changed, gone, now, before)}")
+        self._say(
+            f"\n{time.strftime('%H:%M:%S')} {_changes_in_words([*changed], gone, now, before)}"
+        )
         if new_settings:
             try:
                 handling = Handling.of(self._options)
@@ -126,7 +131,7 @@ class Watch:
             else:
                 now = _look(handling)
         everything = new_settings or bool(self._options.since)
-        concerned = [one for one in now.found if everything or one.path in set(changed)]
+        concerned = [one for one in now.found if everything or one.path in changed]
         self._show(handling, now, concerned, set(changed))
         return handling, now
 
