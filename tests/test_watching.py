@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from notebook_maker import notebook, written
 from tfrewrite import watching
 from tfrewrite.cli import app
+from tfrewrite.discovery import Found
 from tfrewrite.handling import Handling
 from tfrewrite.options import Options
 
@@ -342,11 +343,14 @@ def test_directories_are_read_again_only_where_they_changed(
         (tmp_path / folder).mkdir()
     (tmp_path / "a/x.py").write_text("")
     handling = Handling.of(Options([str(tmp_path / "a"), str(tmp_path / "b/y.py")]))
-    walks: list[object] = []
-    found = Handling.found
-    monkeypatch.setattr(
-        Handling, "found", lambda self, entered: (walks.append(1), found(self, entered))[1]
-    )
+    walks: list[Handling] = []
+    find = Handling.found
+
+    def counted(self: Handling, entered: Callable[[str], None]) -> list[Found]:
+        walks.append(self)
+        return find(self, entered)
+
+    monkeypatch.setattr(Handling, "found", counted)
     seen = watching._look(handling)
 
     def names(walked: int) -> list[str]:

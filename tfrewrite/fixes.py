@@ -29,7 +29,9 @@ def with_fixes(outcome: Outcome) -> Outcome:
     """The outcome with the replacements of each rewrite that can be made alone."""
     if not any(one.edits and not one.applied for one in outcome.findings):
         return outcome
-    fix = _of_notebook(outcome.before) if _is_notebook(outcome) else partial(_fix, outcome.before)
+    fix: Callable[[Finding], tuple[Replacement, ...]] = partial(_fix, outcome.before)
+    if _is_notebook(outcome):
+        fix = _of_notebook(outcome.before)
     return replace(
         outcome,
         findings=tuple(
