@@ -102,25 +102,6 @@ def test_diff_writes_nothing(cli: Cli) -> None:
     assert cli("apply", "y.py", "--diff").exit_code == 0
 
 
-def test_standard_input(cli: Cli) -> None:
-    done = cli("check", "-", stdin="old(1)\n")
-    assert done.exit_code == 1
-    assert "<stdin>:1:1: TFR901" in done.stdout
-    done = cli("apply", "-", stdin=b"old(1)  # \xc3\xa9\r\n")
-    assert done.exit_code == 0
-    assert done.stdout_bytes == b"new(1)  # \xc3\xa9\r\n"
-    assert "TFR901 [exact] old -> new (done)" in done.stderr
-    assert cli("apply", "-", stdin="x = 1").stdout == "x = 1"
-    assert "-old(1)\n+new(1)\n" in cli("apply", "-", "--diff", stdin="old(1)\n").stdout
-
-
-def test_standard_input_that_is_bad(cli: Cli) -> None:
-    done = cli("apply", "-", stdin="print 'x'\n")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "<stdin>: error: line 1: Python 2 syntax" in done.stderr
-    assert cli("check", "-", stdin="").exit_code == 0
-
-
 @pytest.mark.parametrize(
     ("answers", "result"),
     [

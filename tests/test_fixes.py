@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notebook_maker import STYLES, notebook, sources, written
 from report_samples import SOURCE
+from tfrewrite.analysis.facts import Facts
 from tfrewrite.codemods.merge_session_runs import MergeSessionRuns
-from tfrewrite.edits import apply_edits
-from tfrewrite.engine import rewrite_text
+from tfrewrite.edits import ReplaceExpression, apply_edits
+from tfrewrite.engine import handle_bytes, rewrite_text
 from tfrewrite.fixes import replacements, with_fixes
-from tfrewrite.model import Outcome, Replacement, Span
+from tfrewrite.model import Contract, Outcome, Replacement, Rewrite, Site, Span
+from tfrewrite.policy import Policy
+from tfrewrite.rule import Rule
 from toys import TOYS
 
 
@@ -68,9 +75,46 @@ def test_what_was_made_has_none() -> None:
     assert with_fixes(made) == made
 
 
-def test_notebooks_have_none() -> None:
-    outcome = replace(rewrite_text("old(1)\n", TOYS, path="x.ipynb"), before='{"cells": []}')
-    assert with_fixes(outcome) == outcome
+@pytest.mark.parametrize("style", STYLES)
+def test_of_a_notebook(style: str) -> None:
+    """What is replaced is JSON, in any style of it; an edit leaves all around it alone."""
+    cells = ('# "é" \U0001f600\nx = old(1)', "for i in x:\n\ty = 2\n\tf(make())\nbug()")
+    data = written(notebook(*cells), STYLES[style])
+    outcome = with_fixes(handle_bytes(data, "n.ipynb", Policy(TOYS)))
+    fixes = {one.rule: one.fix for one in outcome.findings}
+    assert not fixes["TFR904"]
+    made = applied(outcome.before, fixes["TFR901"])
+    assert made == outcome.before.replace("old(1)", "new(1)")
+    assert len(fixes["TFR901"][0].text) == 3
+    both = applied(made, fixes["TFR903"])
+    assert both == outcome.after
+    assert json.loads(both)["cells"]
+
+
+class InBoth(Rule):
+    """Renames `first` and `second` in one rewrite, wherever they are."""
+
+    code = "TFR911"
+    name = "in-both"
+    contracts = (Contract.EXACT,)
+    triggers = ((b"first",),)
+
+    def sites(self, facts: Facts) -> Iterator[Site]:
+        names = [one for one in facts.source.all(ast.Name) if one.id in {"first", "second"}]
+        spans = [facts.source.span(one) for one in names]
+        if spans:
+            edits = tuple(ReplaceExpression(span, "other") for span in spans)
+            yield Rewrite(spans[0], "both", "they are one", Contract.EXACT, edits)
+
+
+def test_of_two_cells() -> None:
+    data = written(notebook("x = first", "y = 1", "y = 2\nx = second\n"))
+    outcome = with_fixes(handle_bytes(data, "n.ipynb", Policy((InBoth,))))
+    (finding,) = outcome.findings
+    assert [one.text for one in finding.fix] == ["other", "other"]
+    text = applied(outcome.before, finding.fix)
+    assert text == outcome.after
+    assert sources(text.encode()) == ["x = other", "y = 1", "y = 2\nx = other\n"]
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])

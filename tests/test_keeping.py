@@ -17,6 +17,7 @@ from tfrewrite.cli import app
 from tfrewrite.codemods.drop_unused_fetches import DropUnusedFetches
 from tfrewrite.codemods.feed_dict_to_dataset import FeedDictToDataset
 from tfrewrite.edits import ReplaceExpression
+from tfrewrite.engine import rewrite_text
 from tfrewrite.model import Contract, Rewrite, Site
 from tfrewrite.rule import Rule
 
@@ -42,6 +43,8 @@ class Hasten(Rule):
 def test_one_good_one_slow_and_one_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tf1_python: Path
 ) -> None:
+    piped = rewrite_text(SCRIPT, (FeedDictToDataset,)).after
+    assert "tf.data.Dataset.from_generator(" in piped, "what slows it"
     rules = (DropUnusedFetches, FeedDictToDataset, Hasten)
     monkeypatch.setattr("tfrewrite.plan.all_rules", lambda: rules)
     script = tmp_path / "train.py"

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -275,6 +276,35 @@ def test_what_has_its_place_only_without_a_dropped_one(
     assert trials(json.loads(done.stdout)) == {
         "train.py": {3: "contract-broken", 4: "no-measurable-change"},
     }
+
+
+@pytest.mark.parametrize("path", ["train.py", "."])
+def test_only_what_stands_on_changed_lines(cli: Cli, runs: FakeRuns, path: str) -> None:
+    def git(*arguments: str) -> None:
+        named = ["-c", "user.name=n", "-c", "user.email=e@x", "-c", "commit.gpgsign=false"]
+        command = [shutil.which("git") or "git", *named, *arguments]
+        subprocess.run(command, check=True, capture_output=True)
+
+    text = THREE.replace("old(1)", "old(0)").replace("    old(3)\n", "    old(3)\n    old(4)\n")
+    make(train=text, other=THREE)
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "m")
+    changed = text.replace("old(0)", "old(1)").replace("old(3)", "old( 3)")
+    make(train=changed)
+    done = cli(path, "--since", "HEAD", "--format", "json")
+    assert trials(json.loads(done.stdout)) == {"train.py": {3: "faster", 5: "contract-broken"}}
+    assert Path("train.py").read_text() == changed.replace("old(1)", "new(1)")
+    assert Path("other.py").read_text() == THREE
+    assert not any("new(2)" in everything(run) or "new(4)" in everything(run) for run in runs.made)
+    git("add", ".")
+    git("commit", "--quiet", "-m", "m")
+    again = cli(path, "--since", "HEAD")
+    assert again.exit_code == 0
+    assert "nothing to verify: no rewrite is to be made" in again.stderr
+    wrong = cli(path, "--since", "none")
+    assert wrong.exit_code == 2
+    assert "--since: 'none' is no revision" in wrong.stderr
 
 
 # What cannot be shown.

@@ -11,19 +11,23 @@ from hypothesis import HealthCheck, given, settings
 from typer.testing import CliRunner, Result
 
 import verification_samples as samples
+from notebook_maker import notebook, written
 from report_samples import ODD_RUNS, everything
 from test_reports_markdown import rows
 from test_verification_page import ATTRIBUTES, TAGS, Structure
 from tfrewrite.cli import app
 from tfrewrite.config import ConfigError
+from tfrewrite.engine import handle_bytes
 from tfrewrite.merging import merge
 from tfrewrite.model import Outcome, Status
+from tfrewrite.policy import Policy
 from tfrewrite.reports import html, json_report, markdown
 from tfrewrite.reports.paths import relative
 from tfrewrite.reports.remarks import remarks
 from tfrewrite.reports.summary import Run
 from tfrewrite.reports.verification import json_report as verification_report
 from tfrewrite.verify.model import Ratio, Verification
+from toys import TOYS
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +74,19 @@ def test_a_report_of_findings_comes_back_whole() -> None:
     ]
 
 
+def test_cells_of_notebooks_come_back() -> None:
+    data = written(notebook("old(1)", "old(*x)\nbug()", "y = 1  # tfrewrite: ignore"))
+    run = Run((handle_bytes(data, "n.ipynb", Policy(TOYS)),))
+    merged = merge([checked("a.json", run)])
+    assert merged.run is not None
+    assert [one.text for one in remarks(merged.run, read=True)] == [
+        one.text for one in remarks(run)
+    ]
+    (back,), (notice,) = merged.run.outcomes[0].notices, run.outcomes[0].notices
+    assert back.cell == notice.cell
+    assert "in cell 2, line 2" in html.page(merged)
+
+
 def test_shards_make_one() -> None:
     run = everything()
     parts = [Run((one,), 1.0) for one in run.outcomes]
@@ -111,6 +128,24 @@ def test_verifications_have_a_history() -> None:
         assert histories[script] == ["day1.json", "day2.json", "day3.json"]
     first = next(one for one in merged.verified if one[0].source == "day1.json")
     assert [one.ratio.value for one in first if one.ratio][:3] == [1.1, 1.2, 1.3]
+
+
+def test_scripts_of_one_name_are_told_apart() -> None:
+    def of(folder: str, script: str = "train.py") -> Verification:
+        subject = replace(faster(2).subject, script=script, original=f"{folder}/train.py")
+        return replace(faster(2), subject=subject)
+
+    days = [
+        verified(f"day{day}.json", of("a"), of("b"), of("a", "train.py on gpu")) for day in (1, 2)
+    ]
+    merged = merge(days)
+    assert [(one[0].script, len(one)) for one in merged.verified] == [
+        ("a/train.py", 2),
+        ("b/train.py", 2),
+        ("train.py on gpu", 2),
+    ]
+    alone = merge([verified("c.json", of("a"))])
+    assert alone.verified[0][0].script == "train.py"
 
 
 def test_the_page_and_the_comment() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ci_steps import CORPUS, GIT, ROOT, source_tree
+from notebook_maker import notebook, sources, written
 
 SCRIPT = CORPUS / "softmax_update_then_metrics"
 
@@ -47,6 +48,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def project(tmp_path: Path, hooks: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a legacy script that has something to rewrite."""
     shutil.copy(SCRIPT / "original.py", tmp_path / "train.py")
+    cells = notebook((SCRIPT / "original.py").read_text(encoding="utf-8"))
+    (tmp_path / "train.ipynb").write_bytes(written(cells))
     (tmp_path / "notes.txt").write_text("sess.run(x)\n")
     revision = _git(hooks, "rev-parse", "HEAD").stdout.strip()
     (tmp_path / ".pre-commit-config.yaml").write_text(
@@ -90,12 +93,15 @@ def test_the_hooks(project: Path, pre_commit: Callable[..., Done]) -> None:
     checked = pre_commit("run", "--all-files")
     assert checked.returncode == 1, checked.stdout + checked.stderr
     assert "train.py:" in checked.stdout
+    assert "train.ipynb:cell 1:" in checked.stdout
     assert "TFR101" in checked.stdout
     assert "notes.txt" not in checked.stdout
     made = pre_commit("run", "tfrewrite-apply", "--all-files", "--hook-stage", "manual")
     assert made.returncode == 1
     assert "files were modified by this hook" in made.stdout
     assert (project / "train.py").read_bytes() == (SCRIPT / "expected.py").read_bytes()
-    _git(project, "add", "train.py")
+    (cell,) = sources((project / "train.ipynb").read_bytes())
+    assert cell == (SCRIPT / "expected.py").read_text(encoding="utf-8")
+    _git(project, "add", "train.py", "train.ipynb")
     again = pre_commit("run", "--all-files")
     assert again.returncode == 0, again.stdout + again.stderr

@@ -64,7 +64,12 @@ def test_it_fits_every_width(chromium: str, tmp_path: Path) -> None:
     run = Run((*everything().outcomes, long_name))
     one = Verified("2026-11-19.json", "train.py", "pass", "Same numbers", "exact", "faster")
     history = tuple(replace(one, ratio=Ratio(by, by - 0.1, by + 0.1)) for by in (0.9, 1.2, 2.5))
-    page = html.page(Merged(run, (history, (one, one)))).replace("<details>", "<details open>")
+    named = tuple(
+        replace(each, script="b.py", source=f"reports/{name * 9}-{number}.json")
+        for number, (each, name) in enumerate(zip(history, "Wi7", strict=True))
+    )
+    page = html.page(Merged(run, (history, named, (one, one))))
+    page = page.replace("<details>", "<details open>")
     frames = [frame(f"at {width}", page, width) for width in (320, 700, 1_200)]
     for found in measured(chromium, tmp_path, frames):
         assert found["needs"] <= found["width"], found["name"]

@@ -10,10 +10,14 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given, settings
 
+from notebook_maker import notebook, sources, written
 from report_samples import ODD_RUNS, SOURCE, applied, everything, published, validate
 from test_fixes import applied as changed
 from tfrewrite import registry
+from tfrewrite.engine import handle_bytes
+from tfrewrite.fixes import with_fixes
 from tfrewrite.model import Replacement, Span
+from tfrewrite.policy import Policy
 from tfrewrite.reports import sarif
 from tfrewrite.reports.remarks import Category, remarks
 from tfrewrite.reports.safe import sound
@@ -31,6 +35,21 @@ def read(report: str) -> dict[str, Any]:
         assert result["kind"] == "fail" or result["level"] == "none"
     found: dict[str, Any] = run
     return found
+
+
+def replacements_of(change: dict[str, Any]) -> tuple[Replacement, ...]:
+    return tuple(
+        Replacement(
+            Span(
+                one["deletedRegion"]["startLine"],
+                one["deletedRegion"]["startColumn"] - 1,
+                one["deletedRegion"]["endLine"],
+                one["deletedRegion"]["endColumn"] - 1,
+            ),
+            one["insertedContent"]["text"],
+        )
+        for one in change["replacements"]
+    )
 
 
 @pytest.fixture
@@ -102,19 +121,33 @@ def test_fixes_can_be_applied() -> None:
     assert ["fixes" in one for one in results] == [False, True, False, False, False, False]
     ((change,),) = [fix["artifactChanges"] for fix in results[1]["fixes"]]
     assert change["artifactLocation"]["uri"] == "m/x.py"
-    fix = tuple(
-        Replacement(
-            Span(
-                one["deletedRegion"]["startLine"],
-                one["deletedRegion"]["startColumn"] - 1,
-                one["deletedRegion"]["endLine"],
-                one["deletedRegion"]["endColumn"] - 1,
-            ),
-            one["insertedContent"]["text"],
-        )
-        for one in change["replacements"]
-    )
+    fix = replacements_of(change)
     assert changed(SOURCE, fix) == SOURCE.replace("old(1)", "new(1)")
+
+
+@pytest.mark.usefixtures("toys")
+def test_fixes_of_a_notebook_can_be_applied(tmp_path: Path) -> None:
+    """As an editor would, to the text of the file on disk."""
+    data = written(notebook("%matplotlib inline\nx = old(1)", "for i in x:\n    f(make())"))
+    file = tmp_path / "n b.ipynb"
+    file.write_bytes(data)
+    outcome = with_fixes(handle_bytes(data, str(file), Policy(TOYS)))
+    results = read(sarif.render(Run((outcome,))))["results"]
+    made = file.read_text()
+    for result in reversed(results):
+        (fix,) = result["fixes"]
+        (change,) = fix["artifactChanges"]
+        assert (
+            change["artifactLocation"]
+            == result["locations"][0]["physicalLocation"]["artifactLocation"]
+        )
+        made = changed(made, replacements_of(change))
+        assert "in cell " in result["message"]["text"]
+    assert made == outcome.after
+    assert sources(made.encode()) == [
+        "%matplotlib inline\nx = new(1)",
+        "made_0 = make()\nfor i in x:\n    f(made_0)",
+    ]
 
 
 @pytest.mark.usefixtures("toys")

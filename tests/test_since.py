@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
 
+from notebook_maker import notebook, written
+from tfrewrite.cli import app
 from tfrewrite.config import ConfigError
 from tfrewrite.discovery import Filter, discover
 from tfrewrite.engine import rewrite_text
@@ -289,3 +294,82 @@ def test_reading_a_diff() -> None:
         b"diff --git a/gone b/gone\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"
     )
     assert dict(_changed_lines(diff)) == {b"x": frozenset({1, 2, 3, 10})}
+
+
+# Rewriting what changed, and nothing else.
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("tfrewrite.plan.all_rules", lambda: TOYS)
+    return lambda *arguments, stdin="": CliRunner().invoke(app, [*arguments], input=stdin)
+
+
+def test_apply_rewrites_what_stands_on_changed_lines(cli: Callable[..., Result]) -> None:
+    Path("x.py").write_text("old(1)\nold(22)\nold(3)\nold(4)\nold(5)\n")
+    Path("new.py").write_text("old(1)\n")
+    dry = cli("apply", ".", "--since", "HEAD", "--diff")
+    assert dry.exit_code == 1
+    changed = [line for line in dry.stdout.splitlines() if line[:1] in "+-"]
+    assert [line for line in changed if line[:3] not in {"---", "+++"}] == [
+        "-old(1)", "+new(1)", "-old(22)", "+new(22)",
+    ]  # fmt: skip
+    done = cli("apply", ".", "--since", "HEAD")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.startswith("new.py:1:1: TFR901 [exact] old -> new (done)\n")
+    assert "2 rewrites made in 2 files" in done.stdout
+    assert Path("x.py").read_text() == "old(1)\nnew(22)\nold(3)\nold(4)\nold(5)\n"
+    assert Path("sub/y.py").read_text() == "old(1)\nold(2)\n"
+    assert cli("check", ".", "--since", "HEAD").exit_code == 0
+
+
+def test_check_lists_what_apply_makes(cli: Callable[..., Result]) -> None:
+    """A pair that stands on lines as they were is left, and what is in it stays as well."""
+    Path("x.py").write_text("a = one(1)\nb = one(2)\nif z:\n    c = one(3)\n")
+    Path("many.py").write_text("a = one(old(1))\n\n\nold(2)\n")
+    commit()
+    Path("x.py").write_text("a = one(1)\nb = one(2)\nif z:\n    c = one(3)\n    d = one(4)\n")
+    Path("many.py").write_text("a = one(old(1))\nb = one(2)\n\nold(2)\n")
+    arguments = (".", "--since", "HEAD", "--format", "json")
+    dry = json.loads(cli("check", *arguments).stdout)
+    wet = json.loads(cli("apply", *arguments).stdout)
+    for finding in dry["findings"]:
+        finding["applied"] = finding["applicable"]
+    assert dry["findings"] == wet["findings"]
+    assert [(one["path"], one["line"]) for one in dry["findings"]] == [("many.py", 1), ("x.py", 4)]
+    after = "a = one(1)\nb = one(2)\nif z:\n    c, d = many(3, 4)\n"
+    assert Path("x.py").read_text() == after
+    assert Path("many.py").read_text() == "a, b = many(old(1), 2)\n\nold(2)\n"
+    # What a rewrite changed has changed: the next run sees all of that line.
+    assert cli("apply", *arguments).exit_code == 0
+    assert Path("many.py").read_text() == "a, b = many(new(1), 2)\n\nold(2)\n"
+    assert cli("check", *arguments).exit_code == 0
+
+
+def test_many_files_in_processes(cli: Callable[..., Result]) -> None:
+    for number in range(20):
+        Path(f"f{number}.py").write_text("old(1)\nold(2)\n")
+    commit()
+    for number in range(20):
+        Path(f"f{number}.py").write_text("old(1)\nold(3)\n")
+    assert cli("apply", ".", "--since", "HEAD", "--jobs", "2").exit_code == 0
+    assert {Path(f"f{number}.py").read_text() for number in range(20)} == {"old(1)\nnew(3)\n"}
+
+
+def test_nothing_is_asked_about_other_lines(cli: Callable[..., Result]) -> None:
+    Path("x.py").write_text("old(1)\nold(22)\nold(3)\nold(44)\nold(5)\n")
+    done = cli("apply", ".", "--since", "HEAD", "--interactive", stdin="n\ny\n")
+    assert done.exit_code == 0
+    assert done.stderr.count("Make this rewrite") == 2
+    assert Path("x.py").read_text() == "old(1)\nold(22)\nold(3)\nnew(44)\nold(5)\n"
+
+
+def test_a_notebook_is_rewritten_on_changed_lines(cli: Callable[..., Result]) -> None:
+    Path("n.ipynb").write_bytes(written(notebook("old(1)\nold(2)", "old(3)")))
+    commit()
+    text = Path("n.ipynb").read_text()
+    Path("n.ipynb").write_text(text.replace("old(2)", "old(22)"))
+    assert cli("apply", ".", "--since", "HEAD").exit_code == 0
+    after = text.replace("old(2)", "new(22)")
+    assert Path("n.ipynb").read_text() == after

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Any
 
 from tfrewrite.config import ConfigError
 from tfrewrite.options import Options, VerifyFormat
+from tfrewrite.outputs import complain
 from tfrewrite.reports.formats import Format
-from tfrewrite.reports.safe import printable
 
 WRONG_USE = 2
 
@@ -37,7 +36,7 @@ def applied(options: Options, way: Way) -> int:
     try:
         _require_sense(options, way)
     except ConfigError as error:
-        sys.stderr.write(printable(f"tfrewrite: {error}") + "\n")
+        complain(f"tfrewrite: {error}")
         return WRONG_USE
     # Most calls need only one of the two, and each takes time to import.
     if way.verify:
@@ -53,6 +52,7 @@ def _require_sense(options: Options, way: Way) -> None:
         for given, name in (
             (way.interactive, "--interactive"),
             (options.shard, "--shard"),
+            (options.stdin_filename, "--stdin-filename"),
             (options.statistics, "--statistics"),
         ):
             if given:

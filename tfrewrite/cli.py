@@ -52,18 +52,24 @@ def check(
     config: opt.Config = None,
     shard: opt.Shard = "",
     since: opt.Since = "",
+    stdin_filename: opt.StdinFilename = "",
+    watch: opt.Watch = False,
     no_cache: opt.NoCache = False,
     statistics: opt.Statistics = False,
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
     """List what would be rewritten, and what is refused and why. Writes nothing."""
-    from tfrewrite.session import Session  # noqa: PLC0415
-
     options = opt.Options(
         paths, select, ignore, allow, target_tf, exclude, config, format_, output, jobs,
-        no_cache, statistics, quiet, verbose, shard, since,
+        no_cache, statistics, quiet, verbose, shard, since, stdin_filename,
     )  # fmt: skip
+    if watch:
+        from tfrewrite.watching import Watch  # noqa: PLC0415
+
+        raise typer.Exit(Watch(options).run())
+    from tfrewrite.session import Session  # noqa: PLC0415
+
     raise typer.Exit(Session(options).check())
 
 
@@ -81,6 +87,8 @@ def apply(
     exclude: opt.Exclude = [],  # noqa: B006
     config: opt.Config = None,
     shard: opt.Shard = "",
+    since: opt.Since = "",
+    stdin_filename: opt.StdinFilename = "",
     diff: Annotated[
         bool, typer.Option("--diff", help="Print a unified diff, and write nothing.")
     ] = False,
@@ -111,7 +119,8 @@ def apply(
 
     options = opt.Options(
         paths, select, ignore, allow, target_tf, exclude, config, jobs=jobs, no_cache=no_cache,
-        statistics=statistics, quiet=quiet, verbose=verbose, shard=shard,
+        statistics=statistics, quiet=quiet, verbose=verbose, shard=shard, since=since,
+        stdin_filename=stdin_filename,
     )  # fmt: skip
     how_run = {
         "--python": python,

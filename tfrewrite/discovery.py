@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from pathspec import GitIgnoreSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 SKIPPED_DIRECTORIES = frozenset(
     {
@@ -45,6 +45,8 @@ SKIPPED_DIRECTORIES = frozenset(
 
 
 NOTEBOOK = ".ipynb"
+MISSING = "no such file or directory; check the spelling"
+EXCLUDED = "excluded by the settings or by --exclude"
 
 
 def is_notebook(path: str) -> bool:
@@ -101,40 +103,50 @@ class _Ignore:
         return False
 
 
-def discover(paths: Iterable[str], wanted: Filter) -> Iterator[Found]:
-    """Every file that the given paths stand for, each one once."""
+def _nothing(directory: str) -> None:
+    del directory
+
+
+def discover(
+    paths: Iterable[str], wanted: Filter, entered: Callable[[str], None] = _nothing
+) -> Iterator[Found]:
+    """Every file that the given paths stand for, each one once.
+
+    `entered` is told of each directory before that is read.
+    """
     seen: set[str] = set()
     for path in paths:
-        for found in _below(path, wanted):
+        for found in _below(path, wanted, entered):
             real = os.path.realpath(found.path)
             if real not in seen:
                 seen.add(real)
                 yield found
 
 
-def _below(path: str, wanted: Filter) -> Iterator[Found]:
+def _below(path: str, wanted: Filter, entered: Callable[[str], None]) -> Iterator[Found]:
     if os.path.isdir(path):  # noqa: PTH112
         count = 0
-        for name in _walk(path, wanted):
+        for name in _walk(path, wanted, entered):
             count += 1
             yield Found(name)
         if not count:
             yield Found(path, named=True, skipped="no Python files to look at in this directory")
     elif not os.path.lexists(path):
-        yield Found(path, named=True, problem="no such file or directory; check the spelling")
+        yield Found(path, named=True, problem=MISSING)
     elif wanted.excludes(path):
-        yield Found(path, named=True, skipped="excluded by the settings or by --exclude")
+        yield Found(path, named=True, skipped=EXCLUDED)
     else:
         yield Found(path, named=True)
 
 
-def _walk(top: str, wanted: Filter) -> Iterator[str]:
+def _walk(top: str, wanted: Filter, entered: Callable[[str], None]) -> Iterator[str]:
     """The files of a tree; names are sorted, and a directory's files come before those below."""
     root = os.path.realpath(top)
     stack: list[tuple[str, str, _Ignore | None]] = [(top, root, _ignores_above(root))]
     visited = {root}
     while stack:
         directory, real, ignore = stack.pop()
+        entered(directory)
         files, directories, ignore = _entries(directory, real, ignore)
         for entry in files:
             path = _join(real, entry.name)

@@ -12,6 +12,7 @@ from tfrewrite.reports.safe import printable
 
 if TYPE_CHECKING:
     from tfrewrite.model import Finding
+    from tfrewrite.policy import Chooser
 
 _HELP = "y: make it, n: leave it, a: make this one and all others, q: leave this one and the rest"
 
@@ -20,15 +21,22 @@ class Questions:
     """Shows a rewrite, and takes y, n, a or q; once it is a or q, nothing more is asked."""
 
     def __init__(self) -> None:
-        self.path = ""
+        self._path = ""
+        self._meant: Chooser | None = None
         self._always: bool | None = None
 
+    def about(self, path: str, meant: Chooser | None) -> None:
+        """The file that the next ones are in, and which of them may be made at all."""
+        self._path, self._meant = path, meant
+
     def __call__(self, finding: Finding, before: str, after: str) -> bool:
+        if self._meant is not None and not self._meant(finding, before, after):
+            return False
         if self._always is not None:
             return self._always
         self._show(finding, before, after)
         while True:
-            where = place(self.path, finding, column=False)
+            where = place(self._path, finding, column=False)
             sys.stderr.write(f"Make this rewrite at {where}? [y/n/a/q/?] ")
             sys.stderr.flush()
             # The end of input is no consent.
@@ -40,6 +48,6 @@ class Questions:
             sys.stderr.write(_HELP + "\n")
 
     def _show(self, finding: Finding, before: str, after: str) -> None:
-        preview = Outcome(self.path, Status.WOULD_REWRITE, (finding,), before=before, after=after)
+        preview = Outcome(self._path, Status.WOULD_REWRITE, (finding,), before=before, after=after)
         for line in diff.render(preview).decode().splitlines():
             sys.stderr.write(printable(line) + "\n")

@@ -1,25 +1,36 @@
 """Reads the JSON reports of several runs, of shards or of days, and puts them together.
 
 They are read in the order given. Of a file that several speak of, the last report holds; a script
-that several have verified has a history.
+that several have verified, under the same path, has a history.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tfrewrite import outputs
 from tfrewrite.config import ConfigError
-from tfrewrite.model import Contract, Finding, Kind, Notice, Outcome, Refused, Span, Status
+from tfrewrite.model import (
+    CellPlace,
+    Contract,
+    Finding,
+    Kind,
+    Notice,
+    Outcome,
+    Refused,
+    Span,
+    Status,
+)
+from tfrewrite.options import STDIN
 from tfrewrite.reports import html, json_report, markdown
 from tfrewrite.reports.merged import Merged, Verified
 from tfrewrite.reports.paths import relative
-from tfrewrite.reports.safe import printable
 from tfrewrite.reports.summary import Run
 from tfrewrite.reports.verification import json_report as verification_report
 from tfrewrite.verify.model import Ratio
@@ -34,7 +45,8 @@ class _Collected:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     elapsed_s: float = 0.0
     checked: bool = False
-    verified: dict[str, list[Verified]] = field(default_factory=dict)
+    verified: dict[tuple[str, str], list[Verified]] = field(default_factory=dict)
+    """By the name of the script, and by its path as it was given."""
 
 
 def report_on(paths: Sequence[Path], format_: str, wanted: Sequence[str]) -> int:
@@ -46,7 +58,7 @@ def report_on(paths: Sequence[Path], format_: str, wanted: Sequence[str]) -> int
             text = html.page(merged) if name == "html" else markdown.comment(merged)
             outputs.write(text.encode("utf-8", "replace"), target)
     except ConfigError as error:
-        sys.stderr.write(printable(f"tfrewrite: {error}") + "\n")
+        outputs.complain(f"tfrewrite: {error}")
         return 2
     return 0
 
@@ -59,7 +71,7 @@ def merge(paths: Sequence[Path]) -> Merged:
     outcomes = tuple(collected.outcomes[name] for name in sorted(collected.outcomes))
     return Merged(
         Run(outcomes, collected.elapsed_s) if collected.checked else None,
-        tuple(tuple(collected.verified[name]) for name in sorted(collected.verified)),
+        tuple(_histories(collected.verified)),
         read=True,
     )
 
@@ -79,7 +91,7 @@ def _read(path: Path, collected: _Collected) -> None:
         _require_version(path, document, verification_report.SCHEMA_VERSION)
         for one in document["verifications"]:
             verified = _verified(relative(str(path)), one)
-            collected.verified.setdefault(verified.script, []).append(verified)
+            collected.verified.setdefault((verified.script, one["original"]), []).append(verified)
     elif "findings" in document:
         _require_version(path, document, json_report.SCHEMA_VERSION)
         collected.checked = True
@@ -94,7 +106,8 @@ def _read(path: Path, collected: _Collected) -> None:
 
 def _document(path: Path) -> Table:
     try:
-        document = json.loads(path.read_bytes())
+        data = sys.stdin.buffer.read() if str(path) == STDIN else path.read_bytes()
+        document = json.loads(data)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
@@ -124,7 +137,7 @@ def _outcomes(document: Table) -> Iterable[Outcome]:
             Status(file["status"]),
             tuple(map(_finding, findings.get(path, ()))),
             tuple(map(_refused, refusals.get(path, ()))),
-            tuple(Notice(_span(one), one["message"]) for one in notices.get(path, ())),
+            tuple(Notice(_span(one), one["message"], _cell(one)) for one in notices.get(path, ())),
             error=file["error"],
         )
 
@@ -148,11 +161,20 @@ def _finding(one: Table) -> Finding:
         one["changes"],
         bool(one["applicable"]),
         bool(one["applied"]),
+        cell=_cell(one),
     )
 
 
 def _refused(one: Table) -> Refused:
-    return Refused(one["rule"], one["name"], _span(one), one["reason"], one["message"])
+    said = one["reason"], one["message"]
+    return Refused(one["rule"], one["name"], _span(one), *said, _cell(one))
+
+
+def _cell(one: Table) -> CellPlace | None:
+    """Where in a notebook it is."""
+    if "cell" not in one:
+        return None
+    return CellPlace(int(one["cell"]), int(one["cell_line"]), int(one["cell_column"]) - 1)
 
 
 def _span(one: Table) -> Span:
@@ -172,6 +194,18 @@ def _verified(source: str, one: Table) -> Verified:
         speed.get("verdict", ""),
         _ratio(speed),
     )
+
+
+def _histories(
+    found: Mapping[tuple[str, str], Sequence[Verified]],
+) -> Iterator[tuple[Verified, ...]]:
+    """Of each script; two that have one name are told apart by their paths."""
+    names = Counter(script for script, _ in found)
+    for script, path in sorted(found):
+        name = script
+        if names[script] > 1:
+            name = path if path.endswith(script) else f"{script} ({path})"
+        yield tuple(replace(one, script=name) for one in found[script, path])
 
 
 def _ratio(speed: Table) -> Ratio | None:

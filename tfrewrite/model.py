@@ -98,7 +98,7 @@ Site = Rewrite | Report | Refusal
 
 @dataclass(frozen=True)
 class Replacement:
-    """New text for a stretch of the file on disk; whole lines but for the last of the file."""
+    """New text for a stretch of the file on disk."""
 
     span: Span
     text: str

@@ -70,11 +70,37 @@ class Options:
     verbose: bool = False
     shard: str = ""
     since: str = ""
+    stdin_filename: str = ""
+
+    def require_sense(self, *, interactive: bool = False) -> None:
+        """`ConfigError` where options do not go with what is to be read."""
+        if STDIN not in self.paths:
+            if self.stdin_filename:
+                raise ConfigError("--stdin-filename names what - reads: give - as the path")
+            return
+        if len(self.paths) > 1:
+            raise ConfigError("- stands for standard input, and takes no other path beside it")
+        if self.since:
+            raise ConfigError("--since asks git about files, and standard input is none")
+        if self.shard:
+            raise ConfigError("--shard divides files, and standard input is one")
+        if interactive:
+            raise ConfigError("--interactive asks on standard input, so it cannot read a file too")
+        if self.stdin_filename and Path(self.stdin_filename).is_dir():
+            raise ConfigError(
+                f"--stdin-filename: {self.stdin_filename}: a directory; name the file in it"
+            )
+
+    def settings_file(self) -> Path | None:
+        """The one that is named, or the nearest above the first path."""
+        if self.config:
+            return self.config
+        first = self.paths[0]
+        return find((self.stdin_filename or ".") if first == STDIN else first)
 
     def settings(self) -> Settings:
         """The settings file with what the command line says over it; `ConfigError` if wrong."""
-        start = "." if self.paths[0] == STDIN else self.paths[0]
-        settings = load(self.config or find(start))
+        settings = load(self.settings_file())
         try:
             allowed = frozenset(parse_contract(name) for name in split(self.allow))
         except ValueError as error:
@@ -152,6 +178,17 @@ Since = Annotated[
         "--since", metavar="REV", help="Only findings on lines that git saw change since then."
     ),
 ]
+StdinFilename = Annotated[
+    str,
+    typer.Option(
+        "--stdin-filename",
+        metavar="FILE",
+        help="With -: the name that reports and settings know it by.",
+    ),
+]
+Watch = Annotated[
+    bool, typer.Option("--watch", help="Check again whenever a file changes, until Ctrl-C.")
+]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", min=0, metavar="N", help="Processes; 0: one a processor.")
 ]
@@ -166,7 +203,8 @@ Shard = Annotated[
 ]
 
 Reports = Annotated[
-    list[Path], typer.Argument(metavar="FILES...", help="What `--format json` has written.")
+    list[Path],
+    typer.Argument(metavar="FILES...", help="What `--format json` has written; - reads one."),
 ]
 ReportFormatOption = Annotated[
     ReportFormat, typer.Option("--format", help="How the result is written.")

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from tfrewrite.config import ConfigError
+from tfrewrite.reports.safe import printable
 
 Target = tuple[str, Path | None]
 """A format, and the file that has it; None is standard output."""
@@ -49,6 +50,12 @@ def write(report: bytes, target: Path | None) -> None:
         target.write_bytes(report)
     except OSError as error:
         raise ConfigError(f"--output: {target}: {error.strerror or error}") from error
+
+
+def complain(line: str) -> None:
+    """One line for people, on standard error."""
+    sys.stderr.write(printable(line) + "\n")
+    sys.stderr.flush()
 
 
 def _writable(target: Path) -> Path:

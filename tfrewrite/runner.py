@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfrewrite.cache import Cache, Entry
     from tfrewrite.discovery import Found
     from tfrewrite.plan import Plan
-    from tfrewrite.policy import Policy
+    from tfrewrite.policy import Chooser, Policy
 
 FEW = 8
 """Files up to which starting processes takes longer than it saves."""
@@ -41,6 +41,8 @@ class Task:
     path: str
     policy: Policy
     named: bool
+    choose: Chooser | None = None
+    """Which of its rewrites are meant, where not all are; goes to another process with the rest."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ class Keep:
     fixes: bool = False
 
 
+def _all(path: str) -> Chooser | None:
+    del path
+    return None
+
+
 @dataclass(frozen=True)
 class Means:
     """What a run may use. Many files take processes of this machine, or of an executor."""
@@ -64,20 +71,24 @@ class Means:
     executor: Executor | None = None
     keep: Keep = Keep()
     progress: Callable[[int, int], None] | None = None
+    chooser: Callable[[str], Chooser | None] = _all
+    """Asked with the path of each file."""
 
 
 def run(found: Sequence[Found], plan: Plan, means: Means) -> list[Outcome]:
     """The outcome of each file, in the order given."""
     outcomes = {one.path: left_out(one) for one in found if one.problem or one.skipped}
     tasks = [
-        Task(one.path, plan.policy(one.path), one.named)
+        Task(one.path, plan.policy(one.path), one.named, means.chooser(one.path))
         for one in found
         if one.path not in outcomes
     ]
     entries: dict[str, Entry] = {}
     known: dict[str, Outcome] = {}
     if means.cache is not None:
-        entries, known = means.cache.recall([(one.path, one.policy, one.named) for one in tasks])
+        # What is remembered of a file is all that it has.
+        whole = [(one.path, one.policy, one.named) for one in tasks if one.choose is None]
+        entries, known = means.cache.recall(whole)
         outcomes |= {path: one for path, one in known.items() if _enough(one, plan, means)}
     rest = [task for task in tasks if task.path not in outcomes]
     for outcome in _handled(rest, means):
@@ -160,7 +171,7 @@ def _chunk(tasks: Sequence[Task], *, keep: Keep) -> list[Outcome]:
     for task in tasks:
         if _stopping:
             break
-        outcome = engine.handle(task.path, task.policy, named=task.named)
+        outcome = engine.handle(task.path, task.policy, named=task.named, choose=task.choose)
         if keep.fixes:
             outcome = with_fixes(outcome)
         changes = outcome.status in {Status.REWRITTEN, Status.WOULD_REWRITE}

@@ -1,4 +1,4 @@
-"""Which lines changed since a revision of git, for `check --since`.
+"""Which lines changed since a revision of git, for `--since`.
 
 What counts is the difference between the files as they are now, committed or not, and the commit at
 which this branch left the revision. So what others have put onto a main branch meanwhile is not
@@ -22,6 +22,7 @@ from tfrewrite.model import Finding, Outcome, Status
 if TYPE_CHECKING:
     from tfrewrite.discovery import Found
     from tfrewrite.model import Notice, Refused
+    from tfrewrite.policy import Chooser
 
 # Whatever the user has configured, the answer has this form; a name in quotes is escaped bytes.
 _QUIET = ("-c", "core.quotePath=true", "-c", "core.fsmonitor=false")
@@ -59,6 +60,17 @@ Lines = frozenset[int] | None
 
 
 @dataclass(frozen=True)
+class OnLines:
+    """Chooses the rewrites that stand on these lines, or would change one of them."""
+
+    lines: frozenset[int]
+
+    def __call__(self, finding: Finding, before: str, after: str) -> bool:
+        del before, after
+        return _meets(finding, self.lines)
+
+
+@dataclass(frozen=True)
 class Changes:
     """The changed lines of each file, by its path as it was found."""
 
@@ -67,6 +79,15 @@ class Changes:
     def concerned(self, found: Sequence[Found]) -> list[Found]:
         """Without the files in which nothing changed. What is not a file at all stays."""
         return [one for one in found if self._of(one.path) != frozenset()]
+
+    def chooser(self, path: str) -> Chooser | None:
+        """Which rewrites of a file are meant; None where all are.
+
+        The others are not made even for the sake of what is found once they are: what is listed is
+        what `apply` makes.
+        """
+        lines = self._of(path)
+        return None if lines is None else OnLines(lines)
 
     def only(self, outcome: Outcome) -> Outcome:
         """The outcome without what stands on lines that did not change."""

@@ -21,7 +21,6 @@ from tfrewrite.discovery import Filter
 from tfrewrite.live import Live
 from tfrewrite.options import Options
 from tfrewrite.plan import Plan
-from tfrewrite.reports.safe import printable
 from tfrewrite.verify import subjects
 from tfrewrite.verify.batch import Job, verify_all
 from tfrewrite.verify.config import load as load_settings
@@ -113,10 +112,10 @@ class VerifySession:
         try:
             return self._run()
         except (ConfigError, subjects.SubjectError) as error:
-            _complain(f"tfrewrite: {error}")
+            outputs.complain(f"tfrewrite: {error}")
             return WRONG_USE
         except KeyboardInterrupt as interrupted:
-            _complain("tfrewrite: interrupted; nothing was written")
+            outputs.complain("tfrewrite: interrupted; nothing was written")
             return 128 + getattr(interrupted, "number", signal.SIGINT)
 
     def verifications(self) -> list[Verification]:
@@ -170,15 +169,15 @@ class VerifySession:
         if self._options.quiet:
             return
         for note in found.notes[: None if self._options.verbose else MOST_NOTES]:
-            _complain(note)
+            outputs.complain(note)
         if len(found.notes) > MOST_NOTES and not self._options.verbose:
-            _complain(f"and {len(found.notes) - MOST_NOTES} more such notes; see --verbose")
+            outputs.complain(f"and {len(found.notes) - MOST_NOTES} more such notes; see --verbose")
         if self._options.verbose or len(found.unchanged) == 1:
             for script in found.unchanged:
-                _complain(f"{script}: nothing to verify: both versions of it are the same")
+                outputs.complain(f"{script}: nothing to verify: both versions of it are the same")
         elif found.unchanged:
             count = len(found.unchanged) + len(found.pairs)
-            _complain(
+            outputs.complain(
                 f"nothing to verify in {len(found.unchanged)} of {count} scripts: both versions "
                 "of them are the same"
             )
@@ -272,8 +271,3 @@ def rendered(found: Sequence[Verification], format_: str, options: VerifyOptions
     if format_ == "markdown":
         return markdown.render(found)
     return text.render(found, quiet=options.quiet, verbose=options.verbose)
-
-
-def _complain(line: str) -> None:
-    sys.stderr.write(printable(line) + "\n")
-    sys.stderr.flush()

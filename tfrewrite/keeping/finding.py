@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfrewrite import textfile
+from tfrewrite.discovery import Found as FoundFile
 from tfrewrite.discovery import discover
 from tfrewrite.keeping.rewrites import Rewrites, RewrittenFile
 from tfrewrite.model import Outcome, Status
+from tfrewrite.since import Changes, changes
 from tfrewrite.verify import subjects
 from tfrewrite.verify.notebooks import readable
 from tfrewrite.verify.trees import python_files
@@ -36,13 +38,20 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-def find(path: Path, rules: subjects.Rules, listed: Sequence[str]) -> Found:
-    """`SubjectError` where there is nothing that could be run."""
+def find(path: Path, rules: subjects.Rules, listed: Sequence[str], since: str = "") -> Found:
+    """`SubjectError` where there is nothing that could be run.
+
+    With `since`, a revision of git, only rewrites on lines that changed since then are meant.
+    """
     subjects.require_runnable(path)
-    return _in_tree(path, rules, listed) if path.is_dir() else _of_file(path, rules)
+    return _in_tree(path, rules, listed, since) if path.is_dir() else _of_file(path, rules, since)
 
 
-def _of_file(path: Path, rules: subjects.Rules) -> Found:
+def _changes(since: str, paths: Iterable[str]) -> Changes | None:
+    return changes(since, [FoundFile(path) for path in paths]) if since else None
+
+
+def _of_file(path: Path, rules: subjects.Rules, since: str) -> Found:
     """A script by itself: what it imports is left as it is."""
     real = path.resolve()
     if rules.wanted.excludes(str(path)):
@@ -53,7 +62,8 @@ def _of_file(path: Path, rules: subjects.Rules) -> Found:
     except textfile.TextFileError as error:
         failed = Outcome(str(path), Status.FAILED, error=str(error))
         return Found(Rewrites([]), real.parent, others=(failed,))
-    file = RewrittenFile(real.name, str(path), data, rules.policy(str(path)), named=True)
+    policy, changed = rules.policy(str(path)), _changes(since, [str(path)])
+    file = RewrittenFile(real.name, str(path), data, policy, named=True, changes=changed)
     if not file.full.made:
         one = file.full.outcome
         notes = (f"{path}: skipped: {one.error}",) if one.status is Status.SKIPPED else ()
@@ -63,7 +73,7 @@ def _of_file(path: Path, rules: subjects.Rules) -> Found:
     return Found(Rewrites([file]), tree, (script,), notes=_notes([script]))
 
 
-def _in_tree(folder: Path, rules: subjects.Rules, listed: Sequence[str]) -> Found:
+def _in_tree(folder: Path, rules: subjects.Rules, listed: Sequence[str], since: str) -> Found:
     """The files that `apply` would handle, and the scripts that `verify` would run."""
     real = folder.resolve()
     sources = python_files(folder)
@@ -71,13 +81,16 @@ def _in_tree(folder: Path, rules: subjects.Rules, listed: Sequence[str]) -> Foun
         sources.setdefault(name, subjects.script_data(folder / name))
     changing: list[RewrittenFile] = []
     others: list[Outcome] = []
-    for path, name in _handled(folder, rules, listed).items():
+    handled = _handled(folder, rules, listed)
+    changed = _changes(since, handled)
+    for path, name in handled.items():
         try:
             data = textfile.read(path)
         except textfile.TextFileError as error:
             others.append(Outcome(path, Status.FAILED, error=str(error)))
             continue
-        file = RewrittenFile(name, path, data, rules.policy(path), named=False)
+        policy = rules.policy(path)
+        file = RewrittenFile(name, path, data, policy, named=False, changes=changed)
         sources.setdefault(name, readable(name, data) or data)
         if file.full.made:
             changing.append(file)

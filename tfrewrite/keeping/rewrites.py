@@ -16,6 +16,7 @@ from typing import NamedTuple
 from tfrewrite import engine
 from tfrewrite.model import Finding, Outcome, Status
 from tfrewrite.policy import Policy
+from tfrewrite.since import Changes
 
 
 class Place(NamedTuple):
@@ -42,14 +43,28 @@ class Version:
 
 
 class RewrittenFile:
-    """One file, read once; its versions are made when they are asked for."""
+    """One file, read once; its versions are made when they are asked for.
 
-    def __init__(self, name: str, path: str, data: bytes, policy: Policy, *, named: bool) -> None:
+    With `changes` only the rewrites on changed lines are there at all.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        path: str,
+        data: bytes,
+        policy: Policy,
+        *,
+        named: bool,
+        changes: Changes | None = None,
+    ) -> None:
         self.name = name
         self.path = path
         self.data = data
         self._policy = replace(policy, write=False)
         self._named = named
+        self._changes = changes
+        self._meant = None if changes is None else changes.chooser(path)
         self._versions: dict[frozenset[Place], Version] = {}
         self._said: dict[Place, list[Finding]] = {}
         self.full = self._version(None)
@@ -75,7 +90,8 @@ class RewrittenFile:
         met: dict[Place, None] = {}
 
         def is_wanted(finding: Finding, before: str, after: str) -> bool:
-            del before, after
+            if self._meant is not None and not self._meant(finding, before, after):
+                return False
             place = self._place(finding)
             answer = place not in dropped if wanted is None else place in wanted
             if answer:
@@ -85,6 +101,8 @@ class RewrittenFile:
         outcome = engine.handle_bytes(
             self.data, self.path, self._policy, named=self._named, choose=is_wanted
         )
+        if self._changes is not None:
+            outcome = self._changes.only(outcome)
         if outcome.status is not Status.WOULD_REWRITE:
             return Version(outcome, ())
         made: dict[Place, list[Finding]] = {}

@@ -22,7 +22,6 @@ from tfrewrite.keeping.trials import Runnable
 from tfrewrite.live import Live
 from tfrewrite.model import Contract, Outcome, Status
 from tfrewrite.reports import diff as diff_report
-from tfrewrite.reports.safe import printable
 from tfrewrite.reports.summary import listed, plural
 from tfrewrite.verify import subjects
 from tfrewrite.verify.experiment import Effort
@@ -63,14 +62,14 @@ class KeepSession:
         try:
             return self._run()
         except (ConfigError, subjects.SubjectError) as error:
-            _complain(f"tfrewrite: {error}")
+            outputs.complain(f"tfrewrite: {error}")
             return WRONG_USE
         except textfile.TextFileError as error:
-            _complain(f"tfrewrite: {error}; no file was rewritten")
+            outputs.complain(f"tfrewrite: {error}; no file was rewritten")
             return WRONG_USE
         except KeyboardInterrupt as interrupted:
             done = "every file was rewritten as told" if self._written else "nothing was written"
-            _complain(f"tfrewrite: interrupted; {done}")
+            outputs.complain(f"tfrewrite: interrupted; {done}")
             return 128 + getattr(interrupted, "number", signal.SIGINT)
 
     def _run(self) -> int:
@@ -78,7 +77,9 @@ class KeepSession:
         asked = self._options.verify
         targets = outputs.targets(asked.outputs, asked.format, FORMATS)
         (path,) = asked.paths
-        found = find(path, rules_of(asked), self._settings.listed(path) if path.is_dir() else ())
+        listed = self._settings.listed(path) if path.is_dir() else ()
+        since = asked.rules.since if asked.rules else ""
+        found = find(path, rules_of(asked), listed, since)
         self._say(found)
         decision = self._decided(found)
         kept = _rewritten(found, decision)
@@ -105,14 +106,14 @@ class KeepSession:
     def _say(self, found: Found) -> None:
         for one in found.others:
             if one.status is Status.FAILED:
-                _complain(f"{one.path}: error: {one.error}")
+                outputs.complain(f"{one.path}: error: {one.error}")
         if self._options.verify.quiet:
             return
         for note in found.notes:
-            _complain(note)
+            outputs.complain(note)
         if not found.rewrites.all and not found.notes:
             (path,) = self._options.verify.paths
-            _complain(f"{path}: nothing to verify: no rewrite is to be made")
+            outputs.complain(f"{path}: nothing to verify: no rewrite is to be made")
 
     # What is run.
 
@@ -251,8 +252,3 @@ def _undisturbed() -> Iterator[None]:
     finally:
         for one, handler in heard.items():
             signal.signal(one, handler or signal.SIG_DFL)
-
-
-def _complain(line: str) -> None:
-    sys.stderr.write(printable(line) + "\n")
-    sys.stderr.flush()

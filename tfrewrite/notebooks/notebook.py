@@ -124,15 +124,20 @@ class Notebook(Frame):
         """The whole notebook for a rewritten text: all but the changed sources as it was."""
         pieces: list[str] = []
         done = 0
-        for cell, new in zip(self.cells, self.sources(text), strict=True):
-            if new == cell.source.text:
-                continue
-            pieces += [
-                self.document[done : cell.source.start],
-                cell.source.rewritten(new, self._spelling),
-            ]
-            done = cell.source.end
+        for start, end, new in self.changes(text):
+            pieces += [self.document[done:start], new]
+            done = end
         return "".join([*pieces, self.document[done:]])
+
+    def changes(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """The sources that a rewritten text changes: from where to where, and what they are then.
+
+        All is JSON as it stands in the document.
+        """
+        for cell, new in zip(self.cells, self.sources(text), strict=True):
+            if new != cell.source.text:
+                written = cell.source.rewritten(new, self._spelling)
+                yield cell.source.start, cell.source.end, written
 
     @cached_property
     def _spelling(self) -> Spelling:
@@ -204,7 +209,10 @@ class Notebook(Frame):
         return Span(*begin, *max(begin, end)), cell
 
     def _position(self, index: int, line: int, column: int) -> tuple[int, int]:
-        offset = self.cells[index].source.place(line, column)
+        return self.position(self.cells[index].source.place(line, column))
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line, from 1, and column, from 0, of a place in the document."""
         number = bisect_right(self._newlines, offset - 1)
         start = self._newlines[number - 1] + 1 if number else 0
         return number + 1, offset - start

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 5_000
 MOST_BARS = 40
-LONGEST_LABEL = 14
-"""Of what stands beside a bar of a chart."""
+LABELS = 180.0
+"""The most room beside the bars of a chart."""
 
 _PARTS = (
     ("Could not be handled", (Category.FAILURE,)),
@@ -101,14 +101,26 @@ def _point(one: Verified) -> tuple[str, ...]:
 
 
 def _chart(identity: str, history: Sequence[Verified]) -> Markup:
-    rows = [(_label(one.source), one.ratio) for one in history if one.ratio]
+    rows = [(_label(one.source), one.ratio) for one in history[-MOST_BARS:] if one.ratio]
     if not rows:
         return Markup()
+    names = max(charts.NAMES, *(_width(label) for label, _ in rows))
     title = "Original / rewritten in each report: right of 1 is faster"
     # The charts escape what they write themselves.
-    return Markup(charts.intervals(identity, title, rows[-MOST_BARS:]))  # noqa: S704
+    return Markup(charts.intervals(identity, title, rows, names=names))  # noqa: S704
 
 
 def _label(source: str) -> str:
-    name = source.rpartition("/")[2].removesuffix(".json")
-    return name if len(name) <= LONGEST_LABEL else f"\u2026{name[1 - LONGEST_LABEL :]}"
+    """The end of a report's name, which tells days apart, as far as there is room."""
+    name = label = source.rpartition("/")[2].removesuffix(".json")
+    while _width(label) > LABELS:
+        name = name[1:]
+        label = f"\u2026{name}"
+    return label
+
+
+def _width(label: str) -> float:
+    """What a name takes on a small screen, in the units of a chart; rather too much."""
+    return sum(
+        10.0 if one.isascii() and not one.isupper() and one not in "mw@%" else 15.5 for one in label
+    )

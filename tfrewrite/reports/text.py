@@ -11,19 +11,38 @@ from tfrewrite.reports.safe import printable
 from tfrewrite.reports.summary import Run, headline, ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 def render(run: Run, view: View = PLAIN) -> str:
     """The whole report; each line ends in a newline."""
-    lines: list[str] = []
+    return _lines([*_said(run, view), *_counts(run, view)])
+
+
+def news(changed: Run, whole: Run, view: View = PLAIN) -> str:
+    """What is said now of some files that changed, and what it comes to with all the others."""
+    clean = [
+        f"{outcome.path}: nothing to do"
+        for outcome in changed.outcomes
+        if outcome.status is Status.UNCHANGED and not (view.quiet or any(_outcome(outcome)))
+    ]
+    return _lines([*_said(changed, view), *clean, *_counts(whole, view)])
+
+
+def _said(run: Run, view: View) -> Iterator[str]:
     for outcome in run.outcomes:
         if not view.quiet:
-            lines.extend(_outcome(outcome, verbose=view.verbose))
+            yield from _outcome(outcome, verbose=view.verbose)
+
+
+def _counts(run: Run, view: View) -> Iterator[str]:
     if view.statistics:
-        lines.extend(statistics(run))
+        yield from statistics(run)
     if not view.quiet:
-        lines.append(f"{headline(run)} ({run.elapsed_s:.2f} s)")
+        yield f"{headline(run)} ({run.elapsed_s:.2f} s)"
+
+
+def _lines(lines: Iterable[str]) -> str:
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
@@ -34,7 +53,7 @@ def problems(run: Run) -> Iterator[str]:
             yield printable(f"{outcome.path}: error: {outcome.error}")
 
 
-def _outcome(outcome: Outcome, *, verbose: bool) -> Iterator[str]:
+def _outcome(outcome: Outcome, *, verbose: bool = False) -> Iterator[str]:
     if verbose:
         reason = f": {outcome.error}" if outcome.error else ""
         yield f"{outcome.path}: {outcome.status.value}{reason}"

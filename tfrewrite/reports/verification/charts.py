@@ -19,6 +19,7 @@ WIDTH, HEIGHT = 440.0, 236.0
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 16.0, 26.0, 34.0
 PLOT_RIGHT, PLOT_BOTTOM = WIDTH - RIGHT, HEIGHT - BOTTOM
 BAND = 18.0
+NAMES = 94.0
 """What a logarithmic axis keeps free below for zero, and above for the infinite."""
 
 MOST_POINTS = 400
@@ -117,10 +118,15 @@ def divergence(identity: str, title: str, points: Sequence[Point]) -> str:
     return _figure(identity, title, text, legend, body)
 
 
-def intervals(identity: str, title: str, rows: Sequence[tuple[str, Ratio]]) -> str:
-    """Ratios with their intervals beside each other; the line at 1 is where nothing changed."""
+def intervals(
+    identity: str, title: str, rows: Sequence[tuple[str, Ratio]], *, names: float = NAMES
+) -> str:
+    """Ratios with their intervals beside each other; the line at 1 is where nothing changed.
+
+    `names` is the room for what stands to the left of them.
+    """
     height = TOP + 30.0 * max(len(rows), 1) + BOTTOM
-    left, right = 104.0, WIDTH - 78.0
+    left, right = names + 10, WIDTH - 78.0
     across = _ratios_axis([end for _, ratio in rows for end in _ends(ratio)], left, right)
     bottom = height - BOTTOM
     body = [
