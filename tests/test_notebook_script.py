@@ -68,6 +68,58 @@ def test_what_jupyter_would_give_is_there(tmp_path: Path) -> None:
     ).startswith("'a'\n2\n<HTML>\n<_tfrewrite_notebook.Shell object")  # fmt: skip
 
 
+def test_the_shell_has_what_other_modules_ask_it_for(tmp_path: Path) -> None:
+    assert ran(
+        tmp_path,
+        "import IPython, sys\nip = IPython.get_ipython()\nip is get_ipython()",
+        "IPython.version_info[:2] < (8, 24)",  # as matplotlib asks, before it registers itself
+        "ip.events.register('post_execute', print)\nip.enable_gui('x')",
+        "'IPKernelApp' in ip.config, 'colab' in str(ip), list(ip.user_ns), len(ip.config)",
+        "ip.getoutput('ls'), bool(ip), ip.kernel.shell",
+        "handle = display('a', display_id=True)\nhandle.update('b')\nhandle.display_id",
+        "'IPython.core.magics.namespace' in sys.modules",  # as Keras asks, before it raises
+        "from IPython.core import pylabtools\nhasattr(pylabtools, 'backend2gui')",
+    ) == (
+        "True\nFalse\n(False, False, [], 0)\n([], True, <_tfrewrite_notebook.Nothing object>)\n"
+        "'a'\n'b'\n'shown'\nTrue\nTrue\n"
+    )  # fmt: skip
+
+
+def test_where_ipython_is_its_shell_is_ours(tmp_path: Path) -> None:
+    package = tmp_path / "IPython"
+    (package / "core").mkdir(parents=True)
+    (package / "core" / "__init__.py").touch()
+    for name, text in (
+        ("__init__.py", "from IPython.core.getipython import get_ipython\n"),
+        ("core/getipython.py", "def get_ipython(): return None\n"),
+        ("display.py", "def display(*values, **options): print('theirs')\nHTML = str\n"),
+    ):
+        (package / name).write_text(text)
+    assert ran(
+        tmp_path,
+        "from IPython import get_ipython\nfrom IPython.display import HTML, display",
+        "get_ipython().run_line_magic('matplotlib', 'inline')\ndisplay(HTML('b'))",
+        "from IPython.core.getipython import get_ipython as other\nother() is get_ipython()",
+    ) == "'b'\nTrue\n"  # fmt: skip
+    (package / "display.py").write_text("import no_such\n")
+    assert ran(tmp_path, "get_ipython().x()\n3") == "3\n"
+
+
+def test_bars_that_jupyter_would_draw_are_text(tmp_path: Path) -> None:
+    package = tmp_path / "tqdm"
+    package.mkdir()
+    for name, text in (
+        ("__init__", "from tqdm.std import tqdm, trange\n"),
+        ("std", "def tqdm(x): return list(x)\ndef trange(n): return list(range(n))\n"),
+        ("notebook", "raise ImportError('IProgress not found')\n"),
+    ):
+        (package / f"{name}.py").write_text(text)
+    cells = ("from tqdm.notebook import tqdm, trange", "tqdm('ab'), trange(2)")
+    assert ran(tmp_path, *cells) == "(['a', 'b'], [0, 1])\n"
+    (tmp_path / "ipywidgets.py").touch()
+    assert "IProgress not found" in ran(tmp_path, *cells)
+
+
 def test_simple_magics_do_what_they_say(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     assert ran(

@@ -41,6 +41,9 @@ Key = tuple[str, Span, str]
 
 _LINES = re.compile(r"\blines? \d+(?:(?:, | and )\d+\b)*")
 _NUMBER = re.compile(r"\d+")
+CANNOT_EDIT = "cannot-edit"
+DYNAMIC = "dynamic-code"
+"""The reason of a rule for which the file may do anything to its names."""
 
 
 class RewritingError(Exception):
@@ -244,6 +247,9 @@ class Rewriting:
         rule, site = found.rule, found.site
         span = self._lines.on_disk(site.span)
         if isinstance(site, Refusal):
+            if site.reason == DYNAMIC and self._frame.obstacle:
+                # The rule saw what stands for a magic; the frame can name the magic itself.
+                return Refused(rule.code, rule.name, span, CANNOT_EDIT, self._frame.obstacle)
             message = self._as_at_first(site.message)
             return Refused(rule.code, rule.name, span, site.reason, message)
         problem = self._impossible.get(self._key(rule, site))
@@ -252,7 +258,7 @@ class Rewriting:
         if not problem:
             return None
         message = f"{self._as_at_first(site.message)}: {problem}"
-        return Refused(rule.code, rule.name, span, "cannot-edit", message)
+        return Refused(rule.code, rule.name, span, CANNOT_EDIT, message)
 
     def _as_at_first(self, message: str) -> str:
         """A message whose lines are those of the file, and not of the text as it is by now."""

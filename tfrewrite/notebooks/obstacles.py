@@ -40,7 +40,8 @@ def obstacle_in(cells: Sequence[Asked], tag: str) -> str:
         if _SHOWING_ALL in cell.code.original:
             return f"`{_SHOWING_ALL}` in cell {cell.number} changes what cells show"
         if cell.code.changes_names:
-            return f"{cell.code.changes_names} in cell {cell.number} may change what any name means"
+            does = "may change what any name means" if cell.code.is_magic else "is not analysed"
+            return f"{cell.code.changes_names} in cell {cell.number} {does}"
     trees = [(cell, list(ast.walk(syntax.parse(cell.code.python)))) for cell in cells]
     names = [node for _, nodes in trees for node in nodes if isinstance(node, ast.Name)]
     bound = {name.id for name in names if not isinstance(name.ctx, ast.Load)}
