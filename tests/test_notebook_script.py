@@ -63,6 +63,7 @@ def test_what_jupyter_would_give_is_there(tmp_path: Path) -> None:
     assert ran(
         tmp_path,
         "from IPython.display import display as d, clear_output, HTML\nimport IPython",
+        "from IPython.core.display import Math, clear_output\nclear_output()",
         "display('a', 2)\nd(HTML('<b>'))\nclear_output(wait=True)",
         "get_ipython().run_line_magic('matplotlib', 'inline')\nIPython.get_ipython()",
     ).startswith("'a'\n2\n<HTML>\n<_tfrewrite_notebook.Shell object")  # fmt: skip
@@ -133,7 +134,19 @@ def test_simple_magics_do_what_they_say(tmp_path: Path) -> None:
         "%env A=b\nimport os\nos.environ['A']",
         "%cd sub\nimport sys; sys.path.append('.')\nimport m\nm.K, m.L, z",
         "  i = 1\n  if i:\n    print('indented')",
-    ) == "4\n4\n'b'\n(\"it's\", 2, 1)\nindented\n"  # fmt: skip
+        "!mkdir -p logs/a b\n%mkdir b\nmkdir c\nsorted(os.listdir('.')), os.listdir('logs')",
+    ) == (
+        "4\n4\n'b'\n(\"it's\", 2, 1)\nindented\n"
+        "(['__pycache__', 'b', 'c', 'logs', 'm.py'], ['a'])\n"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["!mkdir $x", "!mkdir -m 700 a", "!mkdir a; ls", "!mkdir {x}", "!mkdir " + "a" * 99 + "&"],
+)
+def test_what_a_shell_alone_knows_is_left_out(line: str) -> None:
+    assert script_of(written(notebook(line))).left_out == ((1, line),)
 
 
 def test_the_rest_is_left_out_and_named(tmp_path: Path) -> None:

@@ -37,6 +37,13 @@ def display(*values, **options):
     return Handle("shown" if wanted is True else wanted) if wanted else None
 
 
+def make_folders(*names):
+    for name in names:
+        name = os.path.expanduser(name)
+        if not os.path.isdir(name):
+            os.makedirs(name)
+
+
 def write(name, text, append):
     with open(os.path.expanduser(name), "a" if append else "w") as file:
         file.write(text)
@@ -81,6 +88,22 @@ _shell = Shell()
 
 def get_ipython():
     return _shell
+
+
+_PICTURES = (
+    "Audio Code DisplayObject FileLink FileLinks GeoJSON HTML IFrame Image JSON Javascript Latex "
+    "Markdown Math Pretty ProgressBar SVG ScribdDocument TextDisplayObject Video VimeoVideo "
+    "YouTubeVideo"
+)
+_DRAWING = (
+    "clear_output display_html display_javascript display_jpeg display_json display_latex "
+    "display_markdown display_pdf display_png display_pretty display_svg publish_display_data "
+    "set_matplotlib_close set_matplotlib_formats"
+)
+
+
+def _nothing(*arguments, **options):
+    return None
 
 
 class _Shown(object):
@@ -136,11 +159,12 @@ def _stand_in():
     """Modules of these names, for what notebooks import of them."""
     module = types.ModuleType("IPython")
     shown = types.ModuleType("IPython.display")
-    for name in ("Audio", "HTML", "Image", "JSON", "Javascript", "Latex", "Markdown", "SVG",
-                 "Video", "YouTubeVideo"):  # fmt: skip
+    for name in _PICTURES.split():
         setattr(shown, name, type(name, (_Shown,), {}))
+    for name in _DRAWING.split():
+        setattr(shown, name, _nothing)
+    shown.DisplayHandle, shown.update_display = Handle, display
     shown.display = display
-    shown.clear_output = lambda *arguments, **options: None
     module.display = shown
     module.get_ipython = get_ipython
     module.version_info = (9, 0, 0, "")
@@ -154,7 +178,9 @@ def _stand_in():
         for name in ("core", "core.pylabtools", "core.magics", "core.magics.namespace")
     )
     tools.backend2gui = {}  # old versions of matplotlib look for it
-    module.core, core.pylabtools, core.magics, magics.namespace = core, tools, magics, namespace
+    module.core, core.display, core.pylabtools = core, shown, tools
+    core.magics, magics.namespace = magics, namespace
+    sys.modules["IPython.core.display"] = shown
     core.__path__ = magics.__path__ = []
     for one in (core, tools, magics, namespace):
         sys.modules[one.__name__] = one
