@@ -59,6 +59,10 @@ def test_cells_run_in_order_and_show_their_last_values(tmp_path: Path) -> None:
     ) == "1\n(1, 'a', 'b')\n3\np\n1\n'generator'\n5\n"  # fmt: skip
 
 
+def test_a_carriage_return_ends_a_line(tmp_path: Path) -> None:
+    assert ran(tmp_path, "x = 1\r\x0c\ny = 2\rx + y\r\n") == "3\n"
+
+
 def test_what_jupyter_would_give_is_there(tmp_path: Path) -> None:
     assert ran(
         tmp_path,

@@ -76,7 +76,8 @@ class _Writer:
         return Script("\n".join([*self._future, head, *parts, ""]), tuple(self._left_out))
 
     def _cell(self, number: int, code: Code) -> str:
-        lines = code.original.split("\n")
+        # A carriage return by itself ends a line for Python, too.
+        lines = code.original.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         whole = magic_of_cell(lines)
         if whole is not None and whole.effect is not Effect.RUNS:
             return self._other_language(number, whole, lines)
