@@ -32,6 +32,7 @@ def handled(*cells: str | dict[str, object]) -> Outcome:
         "self._1\nx.Out",
         "get_ipython().run_line_magic('matplotlib', 'inline')\n%who",
         "get_ipython().magic('matplotlib inline')",
+        "get_ipython().run_line_magic('load_ext', 'tensorboard')",
         "import IPython\nshell = IPython.get_ipython()\nshell.magic('%load_ext tensorboard')",
         "x.push(1)\nrun_cell(2)\nq.reset()",
         "'google.colab' in str(get_ipython())",
@@ -49,6 +50,10 @@ def test_what_a_script_could_do(source: str) -> None:
         ("Out[3]", "`Out` in cell 2 is what IPython makes of earlier cells"),
         ("get_ipython().run_cell('x = 2')", "`run_cell` in cell 2 may change what any name means"),
         ("get_ipython().magic('run x')", "`magic` in cell 2 may change what any name means"),
+        (
+            "get_ipython().run_line_magic('load_ext', 'x')",
+            "`run_line_magic` in cell 2 may change what any name means",
+        ),
         ("get_ipython().magic(x)", "`magic` in cell 2 may change what any name means"),
         ("get_ipython().user_ns['x'] = 2", "`user_ns` in cell 2 may change what any name means"),
         (

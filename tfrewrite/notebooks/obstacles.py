@@ -64,8 +64,11 @@ def _running(nodes: Sequence[ast.AST], tag: str) -> str:
     harmless: set[ast.AST] = set()
     for node in nodes:
         match node:
-            case ast.Call(func=called, args=[ast.Constant(value=str(first)), *_]):
-                if first.startswith(tag) or is_harmless(first):
+            case ast.Call(func=called, args=[ast.Constant(value=str(first)), *more]):
+                words = [first]
+                if more and isinstance(more[0], ast.Constant):
+                    words.append(str(more[0].value))
+                if first.startswith(tag) or is_harmless(" ".join(words)):
                     harmless.add(called)
     for node in nodes:
         if isinstance(node, ast.Attribute) and node.attr in _RUNNING and node not in harmless:
