@@ -349,3 +349,30 @@ def test_a_notebook_is_run_and_a_failure_names_its_cell(tmp_path: Path, tf2_pyth
         seen = laboratory.observe(Program.of(tmp_path, "n.ipynb"), seed=1, steps=0)
         assert seen.is_complete
         assert seen.printed == "[3]\n"
+
+
+@pytest.mark.tensorflow
+def test_a_notebook_is_run_in_its_own_folder(tmp_path: Path, tf2_python: Path) -> None:
+    from tfrewrite.verify.runs import Conditions, Laboratory  # noqa: PLC0415
+
+    folder = tmp_path / "deep" / "er"
+    folder.mkdir(parents=True)
+    (folder / "data.csv").write_text("1,2")
+    (folder / "helper.py").write_text("def f(): return open('data.csv').read()\n")
+    make(
+        folder,
+        "import helper, inspect, os, sys\nhelper.f(), os.path.basename(os.getcwd()), sys.argv",
+        "def g():\n    return 3\ninspect.getsource(g)",
+        "with open('out.txt', 'w') as file:\n    file.write('4.5')\ng.x",
+    )
+    conditions = Conditions(tf2_python, time_limit_s=120)
+    with Laboratory.opened(conditions) as laboratory:
+        program = Program.of(tmp_path, "deep/er/n.ipynb")
+        seen = laboratory.observe(program, seed=1, steps=0)
+    assert seen.printed.split("\n")[:2] == [
+        "('1,2', 'er', ['n.ipynb'])",
+        repr("def g():\n    return 3\n"),
+    ], seen.result.stderr
+    assert 'File "n.ipynb, cell 3", line 3, in <module>' in seen.result.stderr
+    assert seen.summary["executed"] == ["deep/er/helper.py", "deep/er/n.ipynb"]
+    assert not (folder / "out.txt").exists()

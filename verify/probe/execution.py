@@ -53,6 +53,8 @@ class Execution(object):
     def _execute(self):
         main = types.ModuleType("__main__")
         main.__file__ = self._script
+        if os.getcwd() != self._run.tree:
+            main.__file__ = os.path.abspath(self._script)
         main.__builtins__ = builtins
         sys.modules["__main__"] = main
         try:

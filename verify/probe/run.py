@@ -19,6 +19,9 @@ def main():
     tree = os.getcwd()
     unprotected = shield.raise_shield(os.path.dirname(tree), asked["record"])
     sys.path[0] = os.path.dirname(os.path.abspath(script))
+    if script.lower().endswith(".ipynb"):  # which Jupyter runs in its own folder
+        os.chdir(sys.path[0])
+        script = sys.argv[0] = os.path.basename(script)
     run = Timed(asked, tree, began) if asked["kind"] == "timed" else Observed(asked, tree, began)
     if unprotected:
         run.notes.append(unprotected)
