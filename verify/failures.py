@@ -182,7 +182,11 @@ def _of_error(error: str, output: str) -> Failure:
         advice = "the data it reads must be in its folder; known data sets: --synthetic-data"
         return Failure(reason, advice, output)
     if re.search(r"URLError|HTTPError|URL fetch failure|ConnectionError|gaierror", error):
-        return Failure(reason, "it loads something from the network; try --synthetic-data", output)
+        advice = (
+            "it loads something from the network: a well-known data set is made up by "
+            "--synthetic-data, other data must be in its folder"
+        )
+        return Failure(reason, advice, output)
     if TF1_NAMES.search(error):
         advice = "it is written for TensorFlow 1: name such an interpreter with --python PATH"
         return Failure(reason, advice, output)
