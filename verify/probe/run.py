@@ -7,7 +7,7 @@ import platform
 import sys
 import time
 
-from . import execution, growth, loops, randomness, shield
+from . import execution, growth, loops, plots, randomness, shield
 
 
 def main():
@@ -53,6 +53,10 @@ class Run(object):
 
     def keras_imported(self):
         """Keras was imported, or there was another chance to look whether it was."""
+
+    def plots_imported(self):
+        """Matplotlib was imported, or a part of it."""
+        plots.install(lambda: self.loops.is_cut, self.notes)
 
     def forget(self):
         """This process was forked by the script: what it does is not recorded."""
