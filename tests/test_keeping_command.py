@@ -480,6 +480,10 @@ def test_nothing_to_do(cli: Cli, runs: FakeRuns) -> None:
     assert cli(".", "--format", "html").stdout.startswith("<!")
     assert cli(".", "--diff").stdout == ""
     assert cli("train.py", "--exclude", "train.py").exit_code == 0
+    make(other="import tensorflow\nold(*x)\n")
+    assert cli(".").stderr == (
+        ".: nothing to verify: no rewrite is to be made; 1 refusal (see tfrewrite check)\n"
+    )
     assert not runs.made
 
 

@@ -93,6 +93,8 @@ def test_a_cell_as_python(source: str, python: str) -> None:
         "%%writefile a.py\nx = (",
         "%%html\n<b>it's</b>",
         "%%bash --bg\nls",
+        "%%python2\nprint 'a'",
+        "%%HTML\n<b>",
         "# note\n%%bash\nls",
         "%%timeit -n 3\nf(x)\ny = 2",
         "  x = 1\n  y = f(x)",

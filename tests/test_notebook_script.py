@@ -59,13 +59,70 @@ def test_cells_run_in_order_and_show_their_last_values(tmp_path: Path) -> None:
     ) == "1\n(1, 'a', 'b')\n3\np\n1\n'generator'\n5\n"  # fmt: skip
 
 
+def test_a_carriage_return_ends_a_line(tmp_path: Path) -> None:
+    assert ran(tmp_path, "x = 1\r\x0c\ny = 2\rx + y\r\n") == "3\n"
+
+
 def test_what_jupyter_would_give_is_there(tmp_path: Path) -> None:
     assert ran(
         tmp_path,
         "from IPython.display import display as d, clear_output, HTML\nimport IPython",
+        "from IPython.core.display import Math, clear_output\nclear_output()",
         "display('a', 2)\nd(HTML('<b>'))\nclear_output(wait=True)",
         "get_ipython().run_line_magic('matplotlib', 'inline')\nIPython.get_ipython()",
     ).startswith("'a'\n2\n<HTML>\n<_tfrewrite_notebook.Shell object")  # fmt: skip
+
+
+def test_the_shell_has_what_other_modules_ask_it_for(tmp_path: Path) -> None:
+    assert ran(
+        tmp_path,
+        "import IPython, sys\nip = IPython.get_ipython()\nip is get_ipython()",
+        "IPython.version_info[:2] < (8, 24)",  # as matplotlib asks, before it registers itself
+        "ip.events.register('post_execute', print)\nip.enable_gui('x')",
+        "'IPKernelApp' in ip.config, 'colab' in str(ip), list(ip.user_ns), len(ip.config)",
+        "ip.getoutput('ls'), bool(ip), ip.kernel.shell",
+        "handle = display('a', display_id=True)\nhandle.update('b')\nhandle.display_id",
+        "'IPython.core.magics.namespace' in sys.modules",  # as Keras asks, before it raises
+        "from IPython.core import pylabtools\nhasattr(pylabtools, 'backend2gui')",
+    ) == (
+        "True\nFalse\n(False, False, [], 0)\n([], True, <_tfrewrite_notebook.Nothing object>)\n"
+        "'a'\n'b'\n'shown'\nTrue\nTrue\n"
+    )  # fmt: skip
+
+
+def test_where_ipython_is_its_shell_is_ours(tmp_path: Path) -> None:
+    package = tmp_path / "IPython"
+    (package / "core").mkdir(parents=True)
+    (package / "core" / "__init__.py").touch()
+    for name, text in (
+        ("__init__.py", "from IPython.core.getipython import get_ipython\n"),
+        ("core/getipython.py", "def get_ipython(): return None\n"),
+        ("display.py", "def display(*values, **options): print('theirs')\nHTML = str\n"),
+    ):
+        (package / name).write_text(text)
+    assert ran(
+        tmp_path,
+        "from IPython import get_ipython\nfrom IPython.display import HTML, display",
+        "get_ipython().run_line_magic('matplotlib', 'inline')\ndisplay(HTML('b'))",
+        "from IPython.core.getipython import get_ipython as other\nother() is get_ipython()",
+    ) == "'b'\nTrue\n"  # fmt: skip
+    (package / "display.py").write_text("import no_such\n")
+    assert ran(tmp_path, "get_ipython().x()\n3") == "3\n"
+
+
+def test_bars_that_jupyter_would_draw_are_text(tmp_path: Path) -> None:
+    package = tmp_path / "tqdm"
+    package.mkdir()
+    for name, text in (
+        ("__init__", "from tqdm.std import tqdm, trange\n"),
+        ("std", "def tqdm(x): return list(x)\ndef trange(n): return list(range(n))\n"),
+        ("notebook", "raise ImportError('IProgress not found')\n"),
+    ):
+        (package / f"{name}.py").write_text(text)
+    cells = ("from tqdm.notebook import tqdm, trange", "tqdm('ab'), trange(2)")
+    assert ran(tmp_path, *cells) == "(['a', 'b'], [0, 1])\n"
+    (tmp_path / "ipywidgets.py").touch()
+    assert "IProgress not found" in ran(tmp_path, *cells)
 
 
 def test_simple_magics_do_what_they_say(tmp_path: Path) -> None:
@@ -81,7 +138,19 @@ def test_simple_magics_do_what_they_say(tmp_path: Path) -> None:
         "%env A=b\nimport os\nos.environ['A']",
         "%cd sub\nimport sys; sys.path.append('.')\nimport m\nm.K, m.L, z",
         "  i = 1\n  if i:\n    print('indented')",
-    ) == "4\n4\n'b'\n(\"it's\", 2, 1)\nindented\n"  # fmt: skip
+        "!mkdir -p logs/a b\n%mkdir b\nmkdir c\nsorted(os.listdir('.')), os.listdir('logs')",
+    ) == (
+        "4\n4\n'b'\n(\"it's\", 2, 1)\nindented\n"
+        "(['__pycache__', 'b', 'c', 'logs', 'm.py'], ['a'])\n"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["!mkdir $x", "!mkdir -m 700 a", "!mkdir a; ls", "!mkdir {x}", "!mkdir " + "a" * 99 + "&"],
+)
+def test_what_a_shell_alone_knows_is_left_out(line: str) -> None:
+    assert script_of(written(notebook(line))).left_out == ((1, line),)
 
 
 def test_the_rest_is_left_out_and_named(tmp_path: Path) -> None:
@@ -280,3 +349,30 @@ def test_a_notebook_is_run_and_a_failure_names_its_cell(tmp_path: Path, tf2_pyth
         seen = laboratory.observe(Program.of(tmp_path, "n.ipynb"), seed=1, steps=0)
         assert seen.is_complete
         assert seen.printed == "[3]\n"
+
+
+@pytest.mark.tensorflow
+def test_a_notebook_is_run_in_its_own_folder(tmp_path: Path, tf2_python: Path) -> None:
+    from tfrewrite.verify.runs import Conditions, Laboratory  # noqa: PLC0415
+
+    folder = tmp_path / "deep" / "er"
+    folder.mkdir(parents=True)
+    (folder / "data.csv").write_text("1,2")
+    (folder / "helper.py").write_text("def f(): return open('data.csv').read()\n")
+    make(
+        folder,
+        "import helper, inspect, os, sys\nhelper.f(), os.path.basename(os.getcwd()), sys.argv",
+        "def g():\n    return 3\ninspect.getsource(g)",
+        "with open('out.txt', 'w') as file:\n    file.write('4.5')\ng.x",
+    )
+    conditions = Conditions(tf2_python, time_limit_s=120)
+    with Laboratory.opened(conditions) as laboratory:
+        program = Program.of(tmp_path, "deep/er/n.ipynb")
+        seen = laboratory.observe(program, seed=1, steps=0)
+    assert seen.printed.split("\n")[:2] == [
+        "('1,2', 'er', ['n.ipynb'])",
+        repr("def g():\n    return 3\n"),
+    ], seen.result.stderr
+    assert 'File "n.ipynb, cell 3", line 3, in <module>' in seen.result.stderr
+    assert seen.summary["executed"] == ["deep/er/helper.py", "deep/er/n.ipynb"]
+    assert not (folder / "out.txt").exists()

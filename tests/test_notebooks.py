@@ -298,6 +298,33 @@ def test_new_code_stays_in_the_cell_of_what_it_stands_beside() -> None:
     ]
 
 
+class Above(Rule):
+    """Puts a function above `target()`, as a file has it: below two blank lines."""
+
+    code = "TFR992"
+    name = "above"
+    contracts = (Contract.EXACT,)
+    reasons: ClassVar[dict[str, str]] = {}
+    triggers = ((b"target",),)
+
+    def sites(self, facts: Facts) -> Iterator[Site]:
+        for one in facts.source.tree.body:
+            if ast.unparse(one) == "target()":
+                span = facts.source.span(one)
+                edits = (InsertBefore(span, "\n\ndef f(): pass\n\n\n"),
+                         ReplaceExpression(span, "f()"))  # fmt: skip
+                yield Rewrite(span, "above", "it can be", Contract.EXACT, edits)
+
+
+def test_no_blank_lines_come_to_the_top_of_a_cell() -> None:
+    old, new = "target()\ny = 1", "def f(): pass\n\n\nf()\ny = 1"
+    assert rewritten("x = 1", old, rules=(Above,)) == ["x = 1", new]
+    assert rewritten(f"\n{old}", rules=(Above,)) == [f"\n\n\n{new}"]
+    assert rewritten(f"%%time\n{old}", rules=(Above,)) == [f"%%time\n\n\n{new}"]
+    data = written(notebook(old.replace("\n", "\r\n")))
+    assert sources(handled(data, Above).after.encode()) == [new.replace("\n", "\r\n")]
+
+
 def test_lines_in_messages_are_those_of_cells() -> None:
     outcome = handled(written(notebook("x = here", "y = 1", "z = there")), Both)
     assert outcome.findings[0].because == "line 1 of cell 1 and line 1 of cell 2"

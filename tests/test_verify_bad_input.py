@@ -161,6 +161,12 @@ FAILING = {
         "needs the module no_such, which this interpreter does not have",
         "install no_such",
     ),
+    "a module of another package": ("import cv2.no_such", "cv2", "install opencv-python-headless"),
+    "a module of Colab": (
+        "raise ModuleNotFoundError(\"No module named 'google.colab'\")",
+        "needs the module google.colab, which this interpreter does not have",
+        "in Colab alone",
+    ),
     "a missing file": ("open('data.csv')", "FileNotFoundError", "must be in its folder"),
     "a file of another folder": ("open('/no/data.csv')", "FileNotFoundError", "in its folder"),
     "a missing GPU": ("raise SystemExit('this needs a GPU')", "this needs a GPU", "do without"),

@@ -42,6 +42,9 @@ Key = tuple[str, Span, str]
 
 _LINES = re.compile(r"\blines? \d+(?:(?:, | and )\d+\b)*")
 _NUMBER = re.compile(r"\d+")
+CANNOT_EDIT = "cannot-edit"
+DYNAMIC = "dynamic-code"
+"""The reason of a rule for which the file may do anything to its names."""
 
 
 class RewritingError(Exception):
@@ -245,6 +248,9 @@ class Rewriting:
         rule, site = found.rule, found.site
         span = self._lines.on_disk(site.span)
         if isinstance(site, Refusal):
+            if site.reason == DYNAMIC and self._frame.obstacle:
+                # The rule saw what stands for a magic; the frame can name the magic itself.
+                return Refused(rule.code, rule.name, span, CANNOT_EDIT, self._frame.obstacle)
             message = self._as_at_first(site.message)
             return Refused(rule.code, rule.name, span, site.reason, message)
         problem = self._impossible.get(self._key(rule, site))

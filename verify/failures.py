@@ -19,6 +19,15 @@ GIVE_ARGUMENTS = "give the arguments it needs by --args"
 NEEDS_GPU = "verify it where there is a GPU, or let it do without one"
 OF_ARGUMENTS = re.compile(r"argparse\.|\bArgumentError\b|\bFlagsError\b|UnparsedFlagAccessError")
 MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+PACKAGES = {
+    "PIL": "pillow",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python-headless",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+"""What a module is installed by, where that has another name."""
 USAGE = re.compile(r"^(?:usage|Usage):|FATAL Flags parsing error", re.MULTILINE)
 NO_GPU = re.compile(
     r"Cannot assign a device for operation.*GPU|Could not satisfy .*device.*GPU|"
@@ -181,11 +190,8 @@ def _of_error(error: str, output: str) -> Failure:
             output,
         )
     if module:
-        return Failure(
-            f"needs the module {module[1]}, which this interpreter does not have",
-            f"install {module[1].split('.')[0]} there, or name another with --python PATH",
-            output,
-        )
+        reason = f"needs the module {module[1]}, which this interpreter does not have"
+        return Failure(reason, _how_to_get(module[1]), output)
     if "EOFError" in error and "reading a line" in error:
         return Failure("asks for input, and there is none", "give what it needs by --args", output)
     if PROTECTED.search(error):
@@ -198,7 +204,11 @@ def _of_error(error: str, output: str) -> Failure:
         advice = "the data it reads must be in its folder; known data sets: --synthetic-data"
         return Failure(reason, advice, output)
     if re.search(r"URLError|HTTPError|URL fetch failure|ConnectionError|gaierror", error):
-        return Failure(reason, "it loads something from the network; try --synthetic-data", output)
+        advice = (
+            "it loads something from the network: a well-known data set is made up by "
+            "--synthetic-data, other data must be in its folder"
+        )
+        return Failure(reason, advice, output)
     if TF1_NAMES.search(error):
         advice = "it is written for TensorFlow 1: name such an interpreter with --python PATH"
         return Failure(reason, advice, output)
@@ -210,6 +220,13 @@ def _of_error(error: str, output: str) -> Failure:
     if OF_ARGUMENTS.search(error) or "sys.argv[" in output:
         return Failure(reason, GIVE_ARGUMENTS, output)
     return Failure(reason, BY_ITSELF, output)
+
+
+def _how_to_get(module: str) -> str:
+    if module.startswith("google.colab"):
+        return "it is there in Colab alone: verify a copy without the cells that need it"
+    name = module.partition(".")[0]
+    return f"install {PACKAGES.get(name, name)} there, or name another with --python PATH"
 
 
 def _line_that_says_why(error: str) -> str:

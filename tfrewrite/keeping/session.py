@@ -113,7 +113,9 @@ class KeepSession:
             outputs.complain(note)
         if not found.rewrites.all and not found.notes:
             (path,) = self._options.verify.paths
-            outputs.complain(f"{path}: nothing to verify: no rewrite is to be made")
+            refused = sum(len(one.refusals) for one in found.others)
+            why = f"; {plural(refused, 'refusal')} (see tfrewrite check)" if refused else ""
+            outputs.complain(f"{path}: nothing to verify: no rewrite is to be made{why}")
 
     # What is run.
 

@@ -60,7 +60,12 @@ class Code:
     bare: bool = False
     """Whether it has magics without their sign."""
     changes_names: str = ""
-    """The magic that may give any name another meaning."""
+    """The magic that may give any name another meaning, or the Python that is IPython's alone."""
+
+    @property
+    def is_magic(self) -> bool:
+        """Whether what changes names is a magic."""
+        return self.changes_names.startswith("`")
 
     def back(self, python: str) -> str:
         """The cell for a rewritten Python; `DoesNotFit` where there is none."""

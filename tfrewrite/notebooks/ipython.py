@@ -31,11 +31,11 @@ class Effect(Enum):
 _EFFECTS = {
     Effect.SHOWS: "matplotlib config autosave colors xmode precision pprint doctest_mode "
     "load_ext reload_ext autoreload tensorboard watermark tensorflow_version pip conda "
-    "killbgscripts html javascript js latex markdown svg pinfo pinfo2 psearch lsmagic magic "
-    "quickref page alias_magic logstart logstop logstate colab",
-    Effect.OUTSIDE: "system sx ! bash sh script perl ruby writefile file cd pwd ls ll env set_env "
-    "mkdir rmdir rm mv cp cat man more less head tail touch alias shell pushd popd dhist bookmark "
-    "save notebook",
+    "killbgscripts html HTML SVG javascript js latex markdown svg pinfo pinfo2 psearch lsmagic "
+    "magic quickref page alias_magic logstart logstop logstate colab",
+    Effect.OUTSIDE: "system sx ! bash sh script perl ruby python python2 python3 pypy writefile "
+    "file cd pwd ls ll env set_env mkdir rmdir rm mv cp cat man more less head tail touch alias "
+    "shell pushd popd dhist bookmark save notebook",
     Effect.LOOKS: "who who_ls whos debug pdb history hist rep psource pdoc pdef pfile",
     Effect.RUNS: "time capture",
     Effect.REPEATS: "timeit",

@@ -117,7 +117,7 @@ class Notebook(Frame):
                 new = cell.code.back(part)
             except DoesNotFit as error:
                 raise DoesNotFit(f"cell {cell.number}: {error}") from error
-            found.append(_with_ends_of(cell.source.text, new))
+            found.append(_with_ends_of(cell.source.text, _without_blank_top(cell.code, new)))
         return found
 
     def rewritten(self, text: str) -> str:
@@ -233,6 +233,11 @@ def _plain(text: str) -> str:
     """The text with line feeds, if all its lines end alike."""
     plain = text.replace("\r\n", "\n")
     return plain if text == plain.replace("\n", "\r\n") else text
+
+
+def _without_blank_top(code: Code, new: str) -> str:
+    """A function that is put first stands at the top of its cell, as nothing is above it."""
+    return new if code.original.startswith("\n") else new.lstrip("\n")
 
 
 def _with_ends_of(old: str, new: str) -> str:

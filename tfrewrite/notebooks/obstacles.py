@@ -40,7 +40,8 @@ def obstacle_in(cells: Sequence[Asked], tag: str) -> str:
         if _SHOWING_ALL in cell.code.original:
             return f"`{_SHOWING_ALL}` in cell {cell.number} changes what cells show"
         if cell.code.changes_names:
-            return f"{cell.code.changes_names} in cell {cell.number} may change what any name means"
+            does = "may change what any name means" if cell.code.is_magic else "is not analysed"
+            return f"{cell.code.changes_names} in cell {cell.number} {does}"
     trees = [(cell, list(ast.walk(syntax.parse(cell.code.python)))) for cell in cells]
     names = [node for _, nodes in trees for node in nodes if isinstance(node, ast.Name)]
     bound = {name.id for name in names if not isinstance(name.ctx, ast.Load)}
@@ -63,8 +64,11 @@ def _running(nodes: Sequence[ast.AST], tag: str) -> str:
     harmless: set[ast.AST] = set()
     for node in nodes:
         match node:
-            case ast.Call(func=called, args=[ast.Constant(value=str(first)), *_]):
-                if first.startswith(tag) or is_harmless(first):
+            case ast.Call(func=called, args=[ast.Constant(value=str(first)), *more]):
+                words = [first]
+                if more and isinstance(more[0], ast.Constant):
+                    words.append(str(more[0].value))
+                if first.startswith(tag) or is_harmless(" ".join(words)):
                     harmless.add(called)
     for node in nodes:
         if isinstance(node, ast.Attribute) and node.attr in _RUNNING and node not in harmless:

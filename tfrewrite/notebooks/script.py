@@ -17,6 +17,7 @@ HELPER = "_tfrewrite_notebook"
 SHOW = "_tfrewrite_show"
 _PLAIN_ARGUMENT = re.compile(r"""\s*(["']?)([^\s"'${}]+)\1\s*""")
 _VARIABLE = re.compile(r"\s*([A-Za-z_]\w*)\s*[= ]\s*([^\s${}]+)\s*")
+_FOLDERS = re.compile(r"(?:!|%)?\s*mkdir\s+(?:-p\s+)?((?:[\w./~][\w./~-]*(?:\s+|\Z))+)")
 _FILE = re.compile(r"\s*(-a\s+)?([^\s${}]+)\s*")
 
 
@@ -75,7 +76,8 @@ class _Writer:
         return Script("\n".join([*self._future, head, *parts, ""]), tuple(self._left_out))
 
     def _cell(self, number: int, code: Code) -> str:
-        lines = code.original.split("\n")
+        # A carriage return by itself ends a line for Python, too.
+        lines = code.original.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         whole = magic_of_cell(lines)
         if whole is not None and whole.effect is not Effect.RUNS:
             return self._other_language(number, whole, lines)
@@ -98,6 +100,8 @@ class _Writer:
             return magic.indent + magic.code
         if magic.name == "%cd" and (found := _PLAIN_ARGUMENT.fullmatch(rest)):
             return f"{magic.indent}__import__('os').chdir({found[2]!r})"
+        if found := _FOLDERS.fullmatch(lines[magic.first].strip()):
+            return f"{magic.indent}{HELPER}.make_folders{tuple(found[1].split())!r}"
         if magic.name in {"%env", "%set_env"} and (found := _VARIABLE.fullmatch(rest)):
             return f"{magic.indent}__import__('os').environ[{found[1]!r}] = {found[2]!r}"
         if magic.effect is not Effect.SHOWS and not magic.is_cell:

@@ -42,7 +42,7 @@ class Execution(object):
             from . import synthetic
 
             synthetic.install()
-        _after_import(self._imported, self._run.keras_imported)
+        _after_import(self._imported, self._run.keras_imported, self._run.plots_imported)
         if asked.get("is_tf1") and _is_version_2():
             _present_v1()
             self._run.notes.append("tensorflow.compat.v1 was presented as tensorflow")
@@ -65,6 +65,8 @@ class Execution(object):
     def _execute(self):
         main = types.ModuleType("__main__")
         main.__file__ = self._script
+        if os.getcwd() != self._run.tree:
+            main.__file__ = os.path.abspath(self._script)
         main.__builtins__ = builtins
         sys.modules["__main__"] = main
         try:
@@ -176,8 +178,11 @@ def _present_v1():
     sys.modules["tensorflow"] = v1
 
 
-def _after_import(tensorflow_imported, keras_imported):
-    """Calls when TensorFlow has been imported, and whenever a module of Keras may have been."""
+def _after_import(tensorflow_imported, keras_imported, plots_imported):
+    """Calls when TensorFlow has been imported, and whenever a module of Keras may have been.
+
+    Or one of what scripts draw with.
+    """
     real = builtins.__import__
     state = {"tensorflow": False, "keras": 0}
 
@@ -190,6 +195,8 @@ def _after_import(tensorflow_imported, keras_imported):
                 tensorflow_imported(found)
         if state["tensorflow"] and "keras" in name:
             keras_imported()
+        if "matplotlib" in name:
+            plots_imported()
         return module
 
     builtins.__import__ = importing

@@ -163,6 +163,11 @@ class CountedLoops(Loops):
     def steps_of(self):
         return dict(self._steps_of)
 
+    @property
+    def is_cut(self):
+        """Whether a loop was ended before its end."""
+        return bool(self.limits)
+
     def after(self, entry):
         entry.idle += 1
         if not self.worked and not entry.changed:
@@ -259,6 +264,11 @@ class TimedLoops(Loops):
         self.turns_of = {}
         self.times = {loop: [] for loop in step_loops}
         self.ends = {loop: [] for loop in step_loops}
+
+    @property
+    def is_cut(self):
+        """Whether a loop is, or will be, ended before its end."""
+        return bool(self._limits)
 
     def goes_on(self, entry):
         if not (entry.ends or self._is_spent(entry.loop)):

@@ -7,7 +7,7 @@ import platform
 import sys
 from time import time as clock
 
-from . import execution, growth, loops, randomness, shield
+from . import execution, growth, loops, plots, randomness, shield
 
 
 def main():
@@ -20,6 +20,9 @@ def main():
     unprotected = shield.raise_shield(os.path.dirname(tree), asked["record"])
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     asked["script"] = script
+    if script.lower().endswith(".ipynb"):  # which Jupyter runs in its own folder
+        os.chdir(sys.path[0])
+        script = sys.argv[0] = os.path.basename(script)
     run = Timed(asked, tree, began) if asked["kind"] == "timed" else Observed(asked, tree, began)
     if unprotected:
         run.notes.append(unprotected)
@@ -51,6 +54,10 @@ class Run(object):
 
     def keras_imported(self):
         """Keras was imported, or there was another chance to look whether it was."""
+
+    def plots_imported(self):
+        """Matplotlib was imported, or a part of it."""
+        plots.install(lambda: self.loops.is_cut, self.notes)
 
     def forget(self):
         """This process was forked by the script: what it does is not recorded."""
