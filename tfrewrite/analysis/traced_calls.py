@@ -22,6 +22,7 @@ from tfrewrite.analysis.abstract_values import (
     Value,
     group,
     joined,
+    layered,
     may_be_one,
     part_of,
     parts,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.tracing import Tracer
 
 _ON_HOST = frozenset("numpy item tolist cpu gpu".split())
+# With one array and nothing else, they make the tensor of it that a trace is given.
+_OF_ONE = frozenset("stop_gradient identity reshape expand_dims squeeze zeros_like".split())
 # They give several tensors, in a list or tuple.
 _SEVERAL = frozenset(
     "clip_by_global_norm nn.moments split unstack meshgrid nn.top_k math.top_k linalg.svd"
@@ -49,7 +52,8 @@ _STATIC = frozenset(
     " less_equal greater greater_equal eye broadcast_to shape shape_n rank size constant negative"
     " clip_by_global_norm slice image.resize image.rgb_to_grayscale image.flip_left_right"
     " image.per_image_standardization where logical_and logical_or logical_not floor sin cos"
-    " tensordot einsum linalg.matmul".split()
+    " tensordot einsum linalg.matmul keras.layers.add keras.layers.concatenate"
+    " keras.layers.multiply keras.layers.average keras.layers.maximum keras.layers.subtract".split()
 )
 _STATIC_PREFIXES = (
     "nn.", "math.", "random.", "reduce_", "losses.", "keras.losses.", "keras.backend.",
@@ -66,6 +70,10 @@ _FOREIGN = (
     "distribute.", "saved_model.", "summary.", "compat.", "raw_ops.", "autodiff.", "quantization.",
     "train.", "autograph.", "experimental.", "config.", "debugging.", "profiler.", "nest.",
 )  # fmt: skip
+# They have their variables, if any, from the start.
+_MADE_WHOLE = ("variable", "generator", "metric")
+# What they give is no tensor that they were given.
+_NEW = ("reduce_", "math.reduce_", "losses.", "keras.losses.", "argmax", "math.argmax")
 _MANY_TURNS = 64
 _CHANGING = frozenset("append extend insert add update remove discard clear pop".split())
 _PURE = frozenset(f"builtins.{name}" for name in "int float bool str round min max".split())
@@ -128,6 +136,7 @@ class TracedCalls:
             case Array():
                 message = f"`{text}` in line {line} is a numpy array, which may change in place"
                 raise TraceError("captured-not-fixed", message)
+        self._tracer.check_mask(found, text)
         return found
 
     def _has_variables(self, owner: Thing | Own, name: str, line: int) -> None:
@@ -144,7 +153,7 @@ class TracedCalls:
     def _is_built(self, owner: Thing | Own, seen: set[ast.ClassDef]) -> bool:
         """Whether a model surely has all its variables by now."""
         if isinstance(owner, Thing):
-            made = self._was_called(owner) or owner.built
+            made = self._was_called(owner) or owner.built or self._is_whole(owner)
             return made or not keras_things.makes_variables(owner.symbol)
         if self._was_called(owner):
             return True
@@ -158,6 +167,14 @@ class TracedCalls:
             for part in parts(self._part_of(owner, member))
             if isinstance(part, (Thing, Own))
         )
+
+    def _is_whole(self, thing: Thing) -> bool:
+        """Whether an object that has its variables from the start was made in an `__init__`."""
+        if thing.kind in ("loss", "setting"):
+            return True
+        makers = [self._tracer.facts.source.function(call) for call in thing.made]
+        early = all(getattr(one, "name", "__init__") == "__init__" for one in makers)
+        return thing.kind in _MADE_WHOLE and bool(makers) and early
 
     def _was_called(self, owner: Thing | Own) -> bool:
         """Whether just this object has been called."""
@@ -259,7 +276,7 @@ class TracedCalls:
         first = len(self._tracer.reads)
         found = self._of_code(call, Code(method, owner), given, keras=runs == "call")
         self._note_call(owner, frozenset(self._tracer.reads[first:]))
-        return found
+        return layered(found) if runs == "call" else found
 
     def _check_keras(self, cls: ast.ClassDef) -> None:
         for owner in self._values.members.family(cls) or ():
@@ -299,9 +316,11 @@ class TracedCalls:
                 read = tracer.read(call, f"`{ast.unparse(call.func)}` in line {call.lineno}")
                 self._run_inside(thing, call, read)
                 self._note_call(thing, frozenset({read}))
-                return Tensor(flow=flow | Flow(straight=frozenset({read})))
-            self._run_inside(thing, call)
-            return Tensor(flow=flow)
+                flow |= Flow(straight=frozenset({read}))
+            else:
+                self._run_inside(thing, call)
+            given = Tensor(flow=flow, layered=True)
+            return group(*[given] * thing.gives) if thing.gives else given
         self._run_inside(thing, call)
         tracer.called.append((thing, frozenset()))
         if thing.kind == "loss":
@@ -506,7 +525,7 @@ class TracedCalls:
         values = self._given(call)
         self._check_form(call, symbol, effect)
         flat = [part for value in values for part in parts(value)]
-        self._check_given(flat, call, arrays=symbol in _CASTING)
+        self._check_given(flat, call, arrays=symbol in _CASTING | _OF_ONE)
         if symbol == "convert_to_tensor" and len(values) > 1:
             if any(isinstance(part, Tensor) and part.array for part in flat):
                 message = f"line {line} makes a tensor of a type that an array may not have"
@@ -538,7 +557,8 @@ class TracedCalls:
             return Group(None, Tensor(flow=flow), own=True)
         if not static:
             self._tracer.lacks_shape(f"what `tf.{symbol}` gives in line {line}")
-        return Tensor(static=static, flow=flow)
+        layered = any(part.layered for part in tensors) and not symbol.startswith(_NEW)
+        return Tensor(static=static, flow=flow, layered=layered)
 
     def _flow(
         self, call: ast.Call, effect: Effect | None, values: list[Value], *, keeps: bool = False

@@ -16,6 +16,7 @@ from tfrewrite.analysis.abstract_values import (
     Code,
     Done,
     Group,
+    Library,
     Number,
     Own,
     Tensor,
@@ -30,6 +31,7 @@ from tfrewrite.analysis.abstract_values import (
 )
 from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.gradient_flow import NO_FLOW, Flow, Read
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.trace import Trace, TraceError
 from tfrewrite.analysis.traced_calls import TracedCalls
 
@@ -38,10 +40,10 @@ if TYPE_CHECKING:
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.flow import Loop
-    from tfrewrite.analysis.obstacle import Obstacle
     from tfrewrite.analysis.scopes import Scope
 
 _DEEPEST = 30
+_NEW_AXIS = ("tensorflow.newaxis", "numpy.newaxis")
 _ROUNDS = 4
 _FEW_ITEMS = 8
 _ORDINARY = frozenset({"__init__", "__call__", "__repr__", "__str__"})
@@ -404,7 +406,14 @@ class Tracer:
             raise TraceError("captured-not-fixed", message)
         if isinstance(found, Thing) and found.kind == "symbolic":
             raise TraceError("captured-not-fixed", f"`{name.id}` is a part of a model")
+        self.check_mask(found, name.id)
         return found
+
+    def check_mask(self, value: Value, text: str) -> None:
+        """Stops at what comes from outside and may have a mask of Keras, which stays there."""
+        obstacle = mask_lost(self.facts, value, f"`{text}`")
+        if obstacle is not None:
+            raise TraceError(obstacle.reason, obstacle.message)
 
     # Expressions
 
@@ -613,7 +622,9 @@ class Tracer:
     def _keeps_shape(self, index: Value) -> bool:
         """Whether a part of a tensor that is taken has a shape that a trace knows."""
         return all(
-            isinstance(part, Number) or (isinstance(part, Tensor) and part.size)
+            isinstance(part, Number)
+            or (isinstance(part, Tensor) and part.size)
+            or (isinstance(part, Library) and part.path in _NEW_AXIS)
             for part in parts(index)
         )
 
@@ -680,6 +691,17 @@ def returnable(value: Value) -> str:
     if _lazy(value):
         return "it returns what gives its items only once"
     return ""
+
+
+def mask_lost(facts: Facts, value: Value, words: str) -> Obstacle | None:
+    """Why a value may not go into a trace, or out of it, where it may have a mask of Keras."""
+    line = facts.keras_masks.made
+    if not line or not any(isinstance(part, Tensor) and part.layered for part in parts(value)):
+        return None
+    message = (
+        f"{words} may have the mask of line {line} on it, which does not go into a trace or out"
+    )
+    return Obstacle("mask-lost", message)
 
 
 def _lazy(value: Value) -> bool:
