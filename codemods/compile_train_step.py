@@ -77,7 +77,9 @@ class CompileTrainStep(Rule):
     a tensor (`reads-on-host`), or depend on one (`tensor-decides`). Variables must be there, or be
     made by a model or an optimizer at first (`makes-variables`). What works eagerly and fails in a
     trace is known for some (`fails-when-traced`): a tensor unpacked or given to `tf.constant`,
-    an op given a type as its name.
+    an op given a type as its name. Keras keeps the mask of an `Embedding` or `Masking` as an
+    attribute of the tensor, which does not go into a trace or out: where the file makes masks, what
+    a layer gives may not be an argument, captured or returned (`mask-lost`).
     The update by an optimizer of Keras has to come after all that is read of a variable. It does
     where the gradient is computed from what was read, as with all usual losses. Where the loss is
     linear in what a model gives (`tf.reduce_mean(critic(x))`), the order hangs on an edge of the

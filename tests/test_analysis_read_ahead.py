@@ -195,6 +195,20 @@ DRAW = "w = tf.random.uniform([])\n"
             True,
         ),
         (f"tf.random.set_seed(1)\nfor x in tf.data.TextLineDataset('f'):\n    {DRAW}", False),
+        (
+            (
+                "tf.random.set_seed(1)\ndef main():\n    for x in tf.data.TextLineDataset('f'):\n"
+                f"        {DRAW}\nclass Net:\n    def call(self, x): pass\nmain()\n"
+            ),
+            False,
+        ),
+        (
+            (
+                "tf.random.set_seed(1)\ndef train():\n    for x in tf.data.TextLineDataset('f'):\n"
+                f"        {DRAW}\ntrain_step = lambda: train()\ntf.function(train_step)\n"
+            ),
+            True,
+        ),
     ],
 )
 def test_where_seeds_come_from(text: str, *, shifted: bool) -> None:

@@ -74,6 +74,69 @@ net = Net()
 """
 
 
+RECURRENT = """\
+gru = tf.keras.layers.GRU(4, return_state=True)
+dense = tf.keras.layers.Dense(1)
+"""
+WITH_STATE = """\
+def step(x, y):
+    with tf.GradientTape() as tape:
+        output, state = gru(x[:, :, tf.newaxis])
+        loss = loss_object(y, dense(state))
+    variables = gru.trainable_variables + dense.trainable_variables
+    gradients = tape.gradient(loss, variables)
+    optimizer.apply_gradients(zip(gradients, variables))
+    return loss
+"""
+TWO_OUTPUTS = """\
+inputs = tf.keras.Input((6,))
+hidden = tf.keras.layers.Dense(4)(inputs)
+heads = tf.keras.Model(
+    inputs, [tf.keras.layers.Dense(1)(hidden), tf.keras.layers.Dense(2)(hidden)]
+)
+"""
+TWO_HEADS = """\
+def step(x, y):
+    with tf.GradientTape() as tape:
+        a, b = heads(x)
+        loss = loss_object(y, a) + tf.nn.l2_loss(b)
+    gradients = tape.gradient(loss, heads.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, heads.trainable_variables))
+    return loss
+"""
+PARTS = """\
+class Parts(tf.keras.Model):
+    def __init__(self):
+        super(Parts, self).__init__()
+        self.noise = tf.random.Generator.from_seed(3)
+        self.body = tf.keras.Sequential([tf.keras.Input((6,)), tf.keras.layers.Dense(1)])
+        self.shift = tf.Variable(tf.zeros([1]))
+
+    def encode(self, x):
+        return self.body(x + self.noise.normal([16, 6])) + self.shift
+
+parts = Parts()
+"""
+MASKED = """\
+embedding = tf.keras.layers.Embedding(9, 6, mask_zero=True)
+"""
+OPTIONS = (
+    CLASS.replace("trainer = Trainer(0.1)\n", "")
+    .replace("def __init__(self, rate):", "def __init__(self, options):")
+    .replace("= rate", "= options.rate")
+    + """\
+import argparse
+
+def parsed():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rate", type=float, default=0.1)
+    return parser.parse_args()
+
+options = parsed()
+"""
+)
+
+
 def script(*parts: str) -> str:
     return START + "".join(textwrap.dedent(part).lstrip("\n") for part in parts)
 
@@ -318,6 +381,85 @@ OBJECTS = (
         "races-with-update",
         with_loss("tf.reduce_mean(y * model(x))"),
         LOOP,
+    ),
+    no(
+        "two outputs of a model, by two calls",
+        "called-again",
+        TWO_OUTPUTS,
+        with_loss("loss_object(y, heads(x)[0]) + tf.reduce_mean(heads(x)[1])").replace(
+            "model.", "heads."
+        ),
+        LOOP,
+    ),
+    no(
+        "two outputs of one call, one of them straight",
+        "races-with-update",
+        TWO_OUTPUTS,
+        TWO_HEADS.replace("tf.nn.l2_loss(b)", "tf.reduce_mean(b)"),
+        LOOP,
+    ),
+    no(
+        "a layer that may give its state or not",
+        "fails-when-traced",
+        RECURRENT.replace("return_state=True", "return_state=len(xs) > 3"),
+        WITH_STATE,
+        LOOP,
+    ),
+    no(
+        "a layer that makes a variable in `build`, and is never called whole",
+        "not-followed",
+        PARTS.replace(
+            "        self.shift = tf.Variable(tf.zeros([1]))\n",
+            "    def build(self, shape):\n        self.shift = tf.Variable(tf.zeros([1]))\n",
+        ),
+        with_loss("loss_object(y, parts.encode(x))").replace("model.", "parts."),
+        LOOP,
+    ),
+    no(
+        "a mask on an argument",
+        "mask-lost",
+        MASKED,
+        STEP,
+        LOOP.replace("step(x, y)", "step(embedding(x), y)"),
+    ),
+    no(
+        "a mask on an argument, by a function",
+        "mask-lost",
+        MASKED,
+        "def seen(x):\n    return tf.cast(embedding(x), tf.float32)\n",
+        STEP,
+        LOOP.replace("step(x, y)", "step((seen(x), y), y)"),
+    ),
+    no(
+        "a mask on what is captured",
+        "mask-lost",
+        MASKED,
+        "seen = embedding(xs)\n",
+        with_loss("loss_object(y, model(seen))"),
+        LOOP,
+    ),
+    no(
+        "a mask on what is returned",
+        "mask-lost",
+        MASKED,
+        """
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                seen = embedding(x)
+                loss = loss_object(y, model(seen))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return seen
+        """,
+        LOOP.replace("loss = step", "seen = step").replace("float(loss)", "1"),
+    ),
+    no(
+        "an option that another object gives, too",
+        "captured-not-fixed",
+        OPTIONS,
+        "class Other:\n    rate = tf.Variable(0.1)\n",
+        "trainer, other = Trainer(options), Trainer(Other)\n",
+        OTHER_LOOP,
     ),
     no(
         "a linear part beside the loss",
@@ -906,6 +1048,35 @@ DRAWING = (
     ),
 )
 COMPILED = (
+    yes("an output and a state", RECURRENT, WITH_STATE, LOOP),
+    yes("two outputs of a model", TWO_OUTPUTS, TWO_HEADS, LOOP),
+    yes(
+        "a model of its own that is never called whole",
+        PARTS,
+        with_loss("loss_object(y, parts.encode(x))").replace("model.", "parts."),
+        LOOP,
+    ),
+    yes(
+        "a mask that stays in the step",
+        MASKED,
+        with_loss("loss_object(y, model(embedding(x)))"),
+        LOOP,
+    ),
+    yes("a new axis", with_loss("loss_object(y, model(x[tf.newaxis, :, :][0]))"), LOOP),
+    yes(
+        "a layer as a function",
+        with_loss("loss_object(y, model(tf.keras.layers.add([x, x])))"),
+        LOOP,
+    ),
+    yes(
+        "arrays of a fixed shape",
+        STEP,
+        """
+        for i in range(100):
+            loss = step(np.reshape(xs[i % 64], [1, 6]), np.array([[float(ys[i % 64])]]))
+        """,
+    ),
+    yes("an option", OPTIONS, "trainer = Trainer(options)\n", OTHER_LOOP),
     yes(
         "a model that is called twice, and a loss that bends with both",
         """

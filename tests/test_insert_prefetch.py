@@ -796,6 +796,27 @@ test_changed_sources = bench(
         before="total = 0",
     ),
     changes(
+        "by an attribute that may be the array",
+        "for x in ds:\n    go.count()",
+        before="class Go:\n    def __init__(self):\n        self.step = 0\n"
+        "    def other(self):\n        self.step = data\n"
+        "    def count(self):\n        self.step += 1\ngo = Go()",
+    ),
+    changes(
+        "by an attribute of somebody else's",
+        "for x in ds:\n    go.step += 1",
+        before="class Go:\n    def __init__(self):\n        self.step = 0\ngo = Go()",
+    ),
+    changes(
+        "by a product that begins with what a layer of own code gives",
+        "for x in ds:\n    y = same(x)\n    y *= 2",
+        before="same = tf.keras.layers.Lambda(lambda v: data)",
+    ),
+    changes(
+        "by a sum after a sum that may be the array",
+        "for x in ds:\n    y = data\n    y += 1\n    y *= 2",
+    ),
+    changes(
         "by a sum that begins with what somebody gives",
         "for x in ds:\n    total = give(x)\n    total += 1",
     ),
@@ -1034,6 +1055,22 @@ test_rewritten = bench(
         target_tf=(2, 4),
         contract="exact",
         shapes=(),
+    ),
+    puts(
+        "a counter of an object",
+        "ds = tf.data.Dataset.from_tensor_slices(data).batch(8)",
+        before="data = np.zeros(9)\nclass Go:\n    def __init__(self):\n        self.step = 0\n"
+        "    def count(self):\n        self.step += 1\ngo = Go()",
+        train="for x in ds:\n    go.count()",
+        at=".batch(8)",
+    ),
+    puts(
+        "sums and products that begin with tensors",
+        "ds = tf.data.Dataset.from_tensor_slices(data).batch(8)",
+        before="data = np.zeros(9)\nlayer = tf.keras.layers.Dense(3)",
+        train="for x in ds:\n    y = layer(x)\n    y *= 2\n    y += 1\n"
+        "    z = y / tf.sqrt(y)\n    z += 1",
+        at=".batch(8)",
     ),
     puts("one line", "ds = tf.data.TFRecordDataset('f').batch(8)", at=".batch(8)"),
     puts(

@@ -42,7 +42,6 @@ Key = tuple[str, Span, str]
 
 _LINES = re.compile(r"\blines? \d+(?:(?:, | and )\d+\b)*")
 _NUMBER = re.compile(r"\d+")
-CANNOT_EDIT = "cannot-edit"
 DYNAMIC = "dynamic-code"
 """The reason of a rule for which the file may do anything to its names."""
 

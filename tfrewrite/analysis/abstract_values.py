@@ -37,6 +37,8 @@ class Tensor:
     size: bool = False
     """It holds sizes, which are constants in a trace where the shape is known."""
     flow: Flow = NO_FLOW
+    layered: bool = False
+    """It may be the very tensor that a layer gave, with a mask that Keras put on it."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ class Thing:
     """Whether it surely has its variables from the start."""
     of: tuple[frozenset[ast.AST], ...] = ()
     """What made the objects that it is a part of, from the outermost inwards."""
+    gives: int = 0
+    """How many tensors it gives when it is called, in a list; 0 where it gives one."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,7 @@ def join(a: Value, b: Value) -> Value:
                 a.array or b.array,
                 a.size and b.size,
                 a.flow | b.flow,
+                a.layered or b.layered,
             )
         case Number(), Number():
             same = a.literal is not None and b.literal is not None and _same(a.literal, b.literal)
@@ -188,6 +193,7 @@ def join(a: Value, b: Value) -> Value:
                 a.draws or b.draws,
                 a.built and b.built,
                 _both(a.of, b.of),
+                a.gives if a.gives == b.gives else 0,
             )
         case Own(), Own() if a.cls is b.cls:
             return Own(a.cls, a.made | b.made, _both(a.of, b.of))
@@ -228,6 +234,17 @@ def may_be_one(a: Thing | Own, b: Thing | Own) -> bool:
         one & other or any(isinstance(maker, ast.ClassDef) for maker in one | other)
         for one, other in zip(a.of, b.of, strict=False)
     )
+
+
+def layered(value: Value) -> Value:
+    """The same, as what a layer gives."""
+    match value:
+        case Tensor():
+            return replace(value, layered=True)
+        case Group(items=items, each=each):
+            known = None if items is None else tuple(map(layered, items))
+            return replace(value, items=known, each=layered(each))
+    return value
 
 
 def joined(*values: Value) -> Value:

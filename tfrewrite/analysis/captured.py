@@ -73,6 +73,7 @@ class Captured:
     """Questions about values that a function takes from outside."""
 
     def __init__(self, facts: Facts) -> None:
+        self._facts = facts
         self._source = facts.source
         self._scopes = facts.scopes
         self._names = facts.names
@@ -182,29 +183,68 @@ class Captured:
 
     def _is_option(self, owner: ast.expr, name: str) -> bool:
         """An option from the command line: nothing but data is ever stored under its name."""
-        if not isinstance(owner, ast.Name):
-            return False
-        bindings = self._scopes.bindings(owner)
-        for binding in bindings:
-            value = binding.value
-            if binding.how is How.PARAMETER:
-                given = self._own.given(binding) or []
-                if not given or not all(self._is_option(one, name) for one in given):
-                    return False
-            elif not self._parses_options(value):
-                return False
         stored = [
             self._source.parent(node)
             for node in self._source.all(ast.Attribute)
             if node.attr == name and not isinstance(node.ctx, ast.Load)
         ]
-        return bool(bindings) and all(
+        return self._is_namespace(owner) and all(
             isinstance(statement, ast.Assign) and self.data(statement.value) for statement in stored
         )
 
+    def _is_namespace(self, owner: ast.expr) -> bool:
+        """Whether a variable holds the options of the command line, by whatever way."""
+        if owner in self._asked:
+            return False
+        self._asked.add(owner)
+        if isinstance(owner, ast.Name):
+            bindings = self._scopes.bindings(owner)
+            found = bool(bindings) and all(map(self._binds_namespace, bindings))
+        else:
+            found = self._parses_options(owner)
+        self._asked.discard(owner)
+        return found
+
+    def _binds_namespace(self, binding: Binding) -> bool:
+        if binding.how is not How.PARAMETER:
+            return (
+                binding.how is How.ASSIGN
+                and binding.value is not None
+                and self._is_namespace(binding.value)
+            )
+        given = self._own.given(binding) or self._given_to_init(binding)
+        return bool(given) and all(map(self._is_namespace, given))
+
+    def _given_to_init(self, binding: Binding) -> list[ast.expr]:
+        """What a parameter of `__init__` is given wherever its class is called."""
+        init = self._source.function(binding.node)
+        cls = self._source.parent(init) if init is not None else None
+        if not isinstance(init, ast.FunctionDef) or not isinstance(cls, ast.ClassDef):
+            return []
+        if init.name != "__init__" or self._facts.eager_values.members.subclassed(cls):
+            return []
+        found: list[ast.expr] = []
+        for call in self._source.all(ast.Call):
+            if self._classes.defined(call.func) is cls:
+                given = [one.value for one in call.keywords if one.arg == binding.name]
+                position = (binding.index or 0) - 1
+                plain = not any(isinstance(one, ast.Starred) for one in call.args)
+                if plain and 0 <= position < len(call.args):
+                    given.append(call.args[position])
+                if len(given) != 1:
+                    return []
+                found += given
+        return found
+
     def _parses_options(self, value: ast.expr | None) -> bool:
         """`parser.parse_args()`, of a parser from argparse."""
-        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+        if not isinstance(value, ast.Call):
+            return False
+        function = self._own.function(value)
+        if function is not None:  # `def parse_args(): ... return parser.parse_args()`
+            returned = self._own.returned(function)
+            return bool(returned) and all(map(self._is_namespace, returned))
+        if not isinstance(value.func, ast.Attribute):
             return False
         parser = value.func.value
         if value.func.attr != "parse_args" or not isinstance(parser, ast.Name):

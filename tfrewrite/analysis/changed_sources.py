@@ -7,10 +7,12 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.abstract_values import Thing
 from tfrewrite.analysis.dataset_calls import FILE_SOURCES, SELF_PREFETCHING, functions_given
 from tfrewrite.analysis.dataset_uses import Consumer, Taking
 from tfrewrite.analysis.effects import gives_tensor
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.ownership import is_number
 from tfrewrite.analysis.python_calls import (
     CallEffect,
     effect_of_method,
@@ -73,6 +75,8 @@ class ChangedSources:
         self._flow = facts.flow
         self._own = facts.own_calls
         self._code = facts.element_code
+        self._classes = facts.classes
+        self._values = facts.eager_values
 
     def obstacle(self, consumer: Consumer, parts: list[Stage | Lost]) -> Obstacle | None:
         """What is read, and written while it is."""
@@ -202,8 +206,7 @@ class ChangedSources:
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             return not (isinstance(node.value, ast.Name) and self._owned.alone(node.value))
         if isinstance(node, ast.AugAssign):
-            name = node.target
-            return not (isinstance(name, ast.Name) and self._is_no_array(name))
+            return not self._is_no_array(node.target)
         if isinstance(node, ast.Call):
             path = self._names.dotted(node.func)
             method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -222,29 +225,81 @@ class ChangedSources:
             or (isinstance(node, ast.Constant) and isinstance(node.value, str))
         )
 
-    def _is_no_array(self, name: ast.Name) -> bool:
+    def _is_no_array(self, target: ast.expr) -> bool:
         """Whether a variable starts as a number, a text or a tensor: `total, correct = 0, 0.`"""
-        if self._owned.number(name):
+        if isinstance(target, ast.Attribute):
+            return self._counts(target)
+        if not isinstance(target, ast.Name):
+            return False
+        if self._owned.number(target):
             return True
-        bindings = [b for b in self._flow.reaching(name) if b.how is not How.AUGMENT]
+        bindings = self._begun_by(target)
         return bool(bindings) and all(
             _unpacks_number(binding)
             or (binding.how is How.ASSIGN and self._cannot_change(binding.value))
             for binding in bindings
         )
 
+    def _begun_by(self, name: ast.Name) -> list[Binding]:
+        """What gives a variable its value, before operators change it as in `x *= 2; x += 1`."""
+        found: list[Binding] = []
+        seen: set[ast.AST] = set()
+        stack = [name]
+        while stack:
+            for binding in self._flow.reaching(stack.pop()):
+                if binding.how is not How.AUGMENT:
+                    found.append(binding)
+                elif binding.node not in seen:
+                    seen.add(binding.node)
+                    target = getattr(binding.node, "target", None)
+                    if not isinstance(target, ast.Name):
+                        return []
+                    stack.append(target)
+        return found
+
+    def _counts(self, target: ast.Attribute) -> bool:
+        """Whether an attribute of the file's own object only ever is a number: `self.step += 1`."""
+        owner = target.value
+        cls = self._classes.of_self(owner) if isinstance(owner, ast.Name) else None
+        if cls is None:
+            return False
+        bound = self._values.members.stores(target.attr)
+        stored = [self._source.parent(one) for one in bound]
+        family = self._values.members.family(cls) or ()
+        return (
+            any(isinstance(one, ast.Assign) for one in stored)
+            and all(
+                isinstance(one, (ast.Assign, ast.AnnAssign, ast.AugAssign))
+                and one.value is not None
+                and is_number(one.value)
+                for one in stored
+            )
+            and all(
+                isinstance(one.value, ast.Name) and self._classes.of_self(one.value) in family
+                for one in bound
+            )
+        )
+
     def _cannot_change(self, value: ast.expr | None) -> bool:
         """Whether a value is a text, or what an op or a loss of TensorFlow gives."""
-        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mod):
-            value = value.left
+        if isinstance(value, ast.BinOp):
+            sides = [one for one in (value.left, value.right) if isinstance(one, ast.Call)]
+            if any(self._cannot_change(one) for one in sides):
+                return True
+            value = value.left if isinstance(value.op, ast.Mod) else None
         if not isinstance(value, ast.Call):
             return isinstance(value, ast.JoinedStr) or (
                 isinstance(value, ast.Constant) and isinstance(value.value, str)
             )
         symbol = self._names.tf(value.func)
         if symbol is None:
-            return self._is_loss(value.func)
+            return self._is_loss(value.func) or self._is_given_by_layer(value)
         return gives_tensor(symbol)
+
+    def _is_given_by_layer(self, call: ast.Call) -> bool:
+        """Whether a call is of a layer or model of Keras: `x = self.embedding(x)`."""
+        found = self._values.value(call.func)
+        return isinstance(found, Thing) and found.kind in ("layer", "model") and not found.code
 
     def _is_loss(self, func: ast.expr) -> bool:
         """Whether a call is of a loss object: `mse = tf.keras.losses.MeanSquaredError()`."""

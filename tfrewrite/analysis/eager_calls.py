@@ -37,9 +37,11 @@ if TYPE_CHECKING:
 _NUMBERS = frozenset(
     f"builtins.{name}" for name in "int float str bool len max min abs round sum".split()
 )
+_ALWAYS_NUMBERS = frozenset(f"builtins.{name}" for name in "int float bool len".split())
 _STEADY = frozenset(
     f"numpy.{name}" for name in "zeros ones full eye arange linspace zeros_like ones_like".split()
 )
+_MAKING = frozenset({"numpy.array", "numpy.asarray"})
 _UNSTEADY_STAGES = frozenset(
     "padded_batch ragged_batch sparse_batch bucket_by_sequence_length group_by_window window"
     " dense_to_ragged_batch from_generator unbatch flat_map interleave".split()
@@ -124,7 +126,10 @@ class EagerCalls:
             or symbol not in ("convert_to_tensor", "constant", "stack", "concat")
             or all(not isinstance(value, (Unknown, Group)) for value in values[:1])
         )
-        return Tensor() if steady else Unknown(
+        layered = any(
+            isinstance(part, Tensor) and part.layered for one in values for part in parts(one)
+        )
+        return Tensor(layered=layered) if steady else Unknown(
             f"the shape of what line {call.lineno} makes may differ from call to call"
         )  # fmt: skip
 
@@ -163,8 +168,25 @@ class EagerCalls:
             first = self._values.value(call.args[0])
             layers = first.items if isinstance(first, Group) else None
             built = bool(layers) and _is_built(layers)
-        thing = Thing(kind, symbol, made, frozenset(code), draws, built)
+        gives = self._results(symbol, pairs)
+        thing = Thing(kind, symbol, made, frozenset(code), draws, built, gives=gives)
         return self._with_added(thing) if symbol in keras_things.SEQUENTIAL else thing
+
+    def _results(self, symbol: str, options: list[tuple[str, ast.expr]]) -> int:
+        """How many tensors a layer or model gives when it is called; 0 for one alone."""
+        for position, (name, argument) in enumerate(options):
+            if name == "return_state" and symbol in keras_things.WITH_STATE:
+                found = self._values.value(argument)
+                literal = found.literal if isinstance(found, Number) else None
+                if literal is not None and literal.value is True:
+                    return keras_things.WITH_STATE[symbol]
+            is_output = name == "outputs" or (not name and position == 1)
+            if is_output and symbol in keras_things.MODELS:
+                found = self._values.value(argument)
+                items = found.items if isinstance(found, Group) and not found.lazy else None
+                if items is not None and len(items) > 1 and all(map(_is_symbolic, items)):
+                    return len(items)
+        return 0
 
     def _with_added(self, model: Thing) -> Value:
         """A model to which the file may add layers."""
@@ -223,6 +245,8 @@ class EagerCalls:
 
     def _of_python(self, call: ast.Call, path: str) -> Value:
         values = [self._values.value(one) for one in _arguments(call)]
+        if path in _ALWAYS_NUMBERS and len(values) == 1:
+            return Number(None, varies=True)
         if path in _NUMBERS:
             simple = all(isinstance(v, (Number, Array, Group, Tensor, Bottom)) for v in values)
             return Number(None, varies=True) if simple else Unknown(f"`{path}` of something")
@@ -237,9 +261,22 @@ class EagerCalls:
             return Array(steady="choice" not in path)
         if path in _STEADY:
             return Array()
+        if path == "numpy.reshape" and self._is_fixed(call.args[1:]):
+            return Array()
+        if path in _MAKING and len(call.args) == 1 and _is_scalars(values[0]):
+            return Array()
         if path.startswith("numpy.") and effect_of_path(path) is CallEffect.PURE:
             return Array(steady=bool(values) and isinstance(values[0], Array) and values[0].steady)
         return Unknown(f"what `{path.removeprefix('builtins.')}` gives in line {call.lineno}")
+
+    def _is_fixed(self, sizes: list[ast.expr]) -> bool:
+        """Whether the sizes that are given are the same numbers each time, none left to find."""
+        found = [part for one in sizes for part in parts(self._values.value(one))]
+        for part in found:
+            if not isinstance(part, Number) or part.varies or part.tensors:
+                return False
+        written = [node for one in sizes for node in ast.walk(one)]
+        return bool(found) and not any(isinstance(node, ast.USub) for node in written)
 
     def _of_method(self, call: ast.Call, func: ast.Attribute) -> Value:
         owner = self._values.value(func.value)
@@ -253,8 +290,8 @@ class EagerCalls:
             case Thing(kind="tape") if func.attr == "gradient" and len(call.args) > 1:
                 return _gradients(self._values.value(call.args[1]))
             case Thing(kind="model") if func.attr == "get_layer":
-                return replace(owner, kind="layer")
-            case Thing(kind="model") if func.attr == "predict":
+                return replace(owner, kind="layer", gives=0)
+            case Thing(kind="model") if func.attr in ("predict", "predict_on_batch"):
                 return Array()
             case Thing(kind="variable") if func.attr in ("assign", "assign_add", "assign_sub"):
                 return owner
@@ -279,7 +316,7 @@ class EagerCalls:
                 symbolic = [value for value in values if _is_symbolic(value)]
                 if not symbolic:
                     unknown = [value for value in values if isinstance(value, (Unknown, Bottom))]
-                    return unknown[0] if unknown else Tensor()
+                    return unknown[0] if unknown else Tensor(layered=True)
                 merged = joined(*symbolic)
                 assert isinstance(merged, Thing)
                 if isinstance(function, Own):
@@ -301,6 +338,15 @@ def _is_built(layers: tuple[Value, ...] | None) -> bool:
     """Whether a model made of some layers knows the shape of its input."""
     first = layers[0] if layers else None
     return isinstance(first, Thing) and (first.built or first.kind == "symbolic")
+
+
+def _is_scalars(value: Value) -> bool:
+    """Whether a value is a list, written out, of numbers alone or of such lists."""
+    if not isinstance(value, Group) or value.items is None or value.lazy:
+        return False
+    return all(
+        _is_scalars(item) or (isinstance(item, Number) and not item.tensors) for item in value.items
+    )
 
 
 def _is_symbolic(value: Value) -> bool:

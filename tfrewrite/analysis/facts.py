@@ -46,6 +46,7 @@ from tfrewrite.analysis.host_reads import HostReads
 from tfrewrite.analysis.inline_steps import InlineSteps
 from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.keras_calls import KerasCalls
+from tfrewrite.analysis.keras_masks import KerasMasks
 from tfrewrite.analysis.keras_models import KerasModels
 from tfrewrite.analysis.late_reads import LateReads
 from tfrewrite.analysis.layer_uses import LayerUses
@@ -163,6 +164,11 @@ class Facts:
     def catching(self) -> Catching:
         """What may catch an exception and let the program go on."""
         return Catching(self)
+
+    @cached_property
+    def keras_masks(self) -> KerasMasks:
+        """Whether layers of the file put masks on what they give."""
+        return KerasMasks(self)
 
     @cached_property
     def handlers(self) -> Handlers:

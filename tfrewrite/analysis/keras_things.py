@@ -28,6 +28,8 @@ INPUTS = frozenset({"keras.Input", "keras.layers.Input", "keras.layers.InputLaye
 # They hold another layer, and do what that does.
 WRAPPERS = frozenset({"keras.layers.Bidirectional", "keras.layers.TimeDistributed"})
 _DRAWING = ("Dropout", "Noise", "Random")
+# How many tensors they give with `return_state`: the output and their states.
+WITH_STATE = {"keras.layers.SimpleRNN": 2, "keras.layers.GRU": 2, "keras.layers.LSTM": 3}
 # Their methods `apply_gradients` and `apply` were not traced, or keep a state in Python.
 _OTHER_OPTIMIZERS = frozenset("LossScaleOptimizer MultiOptimizer Optimizer OptimizerMap".split())
 # Their stream is a variable, and the same in a trace.

@@ -38,7 +38,7 @@ class Ownership:
     def number(self, name: ast.Name) -> bool:
         """Whether a variable starts as a number, which nothing can change in place."""
         bindings = [b for b in self._scopes.bindings(name) if b.how is not How.AUGMENT]
-        return bool(bindings) and all(_is_number(binding.value) for binding in bindings)
+        return bool(bindings) and all(is_number(binding.value) for binding in bindings)
 
     def alone(self, name: ast.Name) -> bool:
         """Whether a variable holds an object made for it, and nothing else ever gets hold of it."""
@@ -86,7 +86,8 @@ class Ownership:
         return isinstance(parent, operators)
 
 
-def _is_number(value: ast.expr | None) -> bool:
+def is_number(value: ast.expr | None) -> bool:
+    """Whether a value is a number that is written out."""
     if isinstance(value, ast.UnaryOp):
         value = value.operand
     return isinstance(value, ast.Constant) and isinstance(value.value, (int, float))

@@ -67,7 +67,8 @@ class Seeds:
 
     def _in_graph(self, place: ast.expr, consumer: Consumer | None) -> bool:
         """Whether the pipeline is made in a graph, as far as it may be."""
-        traced = self._source.function(place) is not None and self._traces
+        function = self._source.function(place)
+        traced = function is not None and self._traces and self._may_be_traced(function, set())
         if consumer is not None and consumer.taking in (Taking.LOOP, Taking.ITERATOR):
             return traced
         if consumer is not None and consumer.taking is Taking.GRAPH:
@@ -91,6 +92,21 @@ class Seeds:
         named = [*self._source.all(ast.Name), *self._source.all(ast.Attribute)]
         return any(self._names.tf(node) in _TRACING for node in named) or any(
             function.name in _TRACED_METHODS for function in self._source.all(ast.FunctionDef)
+        )
+
+    def _may_be_traced(self, function: ast.AST, seen: set[ast.AST]) -> bool:
+        """Whether a function may run in a graph, by itself or by one that calls it."""
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+            return True
+        in_class = isinstance(self._source.parent(function), ast.ClassDef)
+        calls = self._own.calls(function)
+        if in_class or not calls or function.name in _TRACED_METHODS:
+            return True
+        seen.add(function)
+        callers = [self._source.function(call) for call in calls]
+        return any(
+            one is not None and one not in seen and self._may_be_traced(one, seen)
+            for one in callers
         )
 
     @cached_property

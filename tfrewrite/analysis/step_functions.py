@@ -27,7 +27,7 @@ from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.kept_objects import changed_later
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.trace import Trace
-from tfrewrite.analysis.tracing import returnable
+from tfrewrite.analysis.tracing import mask_lost, returnable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,6 +122,9 @@ class StepFunctions:
         words = returnable(found.returned)
         if words:
             return Obstacle("returns-python", words)
+        lost = mask_lost(self._facts, found.returned, "what it returns")
+        if lost is not None:
+            return lost
         return changed_later(self._facts, found, step.calls) or found
 
     # Who calls it
@@ -341,6 +344,9 @@ class StepFunctions:
             if isinstance(value, Unknown):
                 message = f"it is not known what `{name}` is: {value.why}"
                 return Obstacle("argument-not-known", message)
+        lost = mask_lost(self._facts, found, f"`{name}`")
+        if lost is not None:
+            return lost
         for part in parts(found):
             if isinstance(part, Array) and not part.steady:
                 message = f"`{name}` may have another shape in each call, and a trace for each"

@@ -28,6 +28,7 @@ REASONS = {
     "unknown-call": "What it calls is not known to do the same in a trace.",
     "not-followed": "It is written in a way that is not followed.",
     "unrolls": "A trace would write out each turn of a long loop.",
+    "mask-lost": "A mask of Keras is on a tensor that comes from outside, or that it returns.",
     "returns-python": "It returns what a trace turns into something else.",
     "exception-seen": "Somebody catches its exceptions, and sees how far it came.",
     "not-eager": "The file is not run as TensorFlow 2 runs it.",

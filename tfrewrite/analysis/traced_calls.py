@@ -21,19 +21,22 @@ from tfrewrite.analysis.abstract_values import (
     Value,
     group,
     joined,
+    layered,
     may_be_one,
     part_of,
     parts,
 )
 from tfrewrite.analysis.gradient_flow import Flow, Read
 from tfrewrite.analysis.trace import TraceError
-from tfrewrite.analysis.traced_libraries import TracedLibraries, known
+from tfrewrite.analysis.traced_libraries import TracedLibraries
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.tracing import Tracer
 
 _ON_HOST = frozenset("numpy item tolist cpu gpu".split())
 _CHANGING = frozenset("append extend insert add update remove discard clear pop".split())
+# They have their variables, if any, from the start.
+_MADE_WHOLE = ("variable", "generator", "metric")
 _GENERATORS = frozenset(
     "normal truncated_normal uniform uniform_full_int binomial make_seeds".split()
 )
@@ -79,7 +82,7 @@ class TracedCalls:
             found = self._part_of(owner, found)
         if isinstance(owner, Own) and isinstance(found, Group) and self._is_keras(owner):
             self._has_variables(owner, name, line)
-        return known(found, ast.unparse(attribute), line)
+        return self._tracer.known(found, ast.unparse(attribute), line)
 
     def _has_variables(self, owner: Thing | Own, name: str, line: int) -> None:
         """The list of a model's variables is empty before it is called for the first time."""
@@ -95,7 +98,7 @@ class TracedCalls:
     def _is_built(self, owner: Thing | Own, seen: set[ast.ClassDef]) -> bool:
         """Whether a model surely has all its variables by now."""
         if isinstance(owner, Thing):
-            made = self._was_called(owner) or owner.built
+            made = self._was_called(owner) or owner.built or self._is_whole(owner)
             return made or not keras_things.makes_variables(owner.symbol)
         if self._was_called(owner):
             return True
@@ -109,6 +112,14 @@ class TracedCalls:
             for part in parts(self._part_of(owner, member))
             if isinstance(part, (Thing, Own))
         )
+
+    def _is_whole(self, thing: Thing) -> bool:
+        """Whether an object that has its variables from the start was made in an `__init__`."""
+        if thing.kind in ("loss", "setting"):
+            return True
+        makers = [self._tracer.facts.source.function(call) for call in thing.made]
+        early = all(getattr(one, "name", "__init__") == "__init__" for one in makers)
+        return thing.kind in _MADE_WHOLE and bool(makers) and early
 
     def _was_called(self, owner: Thing | Own) -> bool:
         """Whether just this object has been called."""
@@ -206,7 +217,7 @@ class TracedCalls:
         first = len(self._tracer.reads)
         found = self._of_code(call, Code(method, owner), given, keras=runs == "call")
         self._note_call(owner, frozenset(self._tracer.reads[first:]))
-        return found
+        return layered(found) if runs == "call" else found
 
     def _check_keras(self, cls: ast.ClassDef) -> None:
         for owner in self._values.members.family(cls) or ():
@@ -246,9 +257,11 @@ class TracedCalls:
                 read = tracer.read(call, f"`{ast.unparse(call.func)}` in line {call.lineno}")
                 self._run_inside(thing, call, read)
                 self._note_call(thing, frozenset({read}))
-                return Tensor(flow=flow | Flow(straight=frozenset({read})))
-            self._run_inside(thing, call)
-            return Tensor(flow=flow)
+                flow |= Flow(straight=frozenset({read}))
+            else:
+                self._run_inside(thing, call)
+            given = Tensor(flow=flow, layered=True)
+            return group(*[given] * thing.gives) if thing.gives else given
         self._run_inside(thing, call)
         tracer.called.append((thing, frozenset()))
         if thing.kind == "loss":
@@ -341,7 +354,7 @@ class TracedCalls:
                     self._note_call(owner, frozenset(self._tracer.reads[first:]))
                 if found is not None:
                     return found
-                return self._called(call, known(member, text, line))
+                return self._called(call, self._tracer.known(member, text, line))
             case Group():
                 return self._of_group(call, func, owner)
             case Number():

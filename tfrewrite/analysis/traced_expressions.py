@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.abstract_values import (
     Bottom,
     Group,
+    Library,
     Number,
     Tensor,
     Thing,
@@ -25,6 +26,8 @@ from tfrewrite.analysis.traced_calls import TracedCalls
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.tracing import Tracer
+
+_NEW_AXIS = ("tensorflow.newaxis", "numpy.newaxis")
 
 
 class TracedExpressions:
@@ -230,7 +233,9 @@ class TracedExpressions:
     def _keeps_shape(self, index: Value) -> bool:
         """Whether a part of a tensor that is taken has a shape that a trace knows."""
         return all(
-            isinstance(part, Number) or (isinstance(part, Tensor) and part.size)
+            isinstance(part, Number)
+            or (isinstance(part, Tensor) and part.size)
+            or (isinstance(part, Library) and part.path in _NEW_AXIS)
             for part in parts(index)
         )
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis import keras_things
 from tfrewrite.analysis.abstract_values import (
-    Array,
     Bottom,
     Group,
     Library,
@@ -28,6 +27,8 @@ from tfrewrite.analysis.trace import TraceError
 if TYPE_CHECKING:
     from tfrewrite.analysis.tracing import Tracer
 
+# With one array and nothing else, they make the tensor of it that a trace is given.
+_OF_ONE = frozenset("stop_gradient identity reshape expand_dims squeeze zeros_like".split())
 # They give several tensors, in a list or tuple.
 _SEVERAL = frozenset(
     "clip_by_global_norm nn.moments split unstack meshgrid nn.top_k math.top_k linalg.svd"
@@ -42,7 +43,8 @@ _STATIC = frozenset(
     " less_equal greater greater_equal eye broadcast_to shape shape_n rank size constant negative"
     " clip_by_global_norm slice image.resize image.rgb_to_grayscale image.flip_left_right"
     " image.per_image_standardization where logical_and logical_or logical_not floor sin cos"
-    " tensordot einsum linalg.matmul".split()
+    " tensordot einsum linalg.matmul keras.layers.add keras.layers.concatenate"
+    " keras.layers.multiply keras.layers.average keras.layers.maximum keras.layers.subtract".split()
 )
 _STATIC_PREFIXES = (
     "nn.", "math.", "random.", "reduce_", "losses.", "keras.losses.", "keras.backend.",
@@ -59,6 +61,8 @@ _FOREIGN = (
     "distribute.", "saved_model.", "summary.", "compat.", "raw_ops.", "autodiff.", "quantization.",
     "train.", "autograph.", "experimental.", "config.", "debugging.", "profiler.", "nest.",
 )  # fmt: skip
+# What they give is no tensor that they were given.
+_NEW = ("reduce_", "math.reduce_", "losses.", "keras.losses.", "argmax", "math.argmax")
 _MANY_TURNS = 64
 _PURE = frozenset(f"builtins.{name}" for name in "int float bool str round min max".split())
 _CASTING = frozenset({"cast", "convert_to_tensor", "one_hot", "constant"})
@@ -80,7 +84,7 @@ class TracedLibraries:
         kind = keras_things.kind_of(symbol)
         if kind in ("loss", "setting"):
             found = self._values.value(call)
-            return known(found, ast.unparse(call.func), line)
+            return self._tracer.known(found, ast.unparse(call.func), line)
         if kind is not None:
             message = f"`tf.{symbol}` in line {line} makes variables, or what has some"
             raise TraceError("makes-variables", message)
@@ -94,7 +98,7 @@ class TracedLibraries:
         values = self._tracer.given(call)
         self._check_form(call, symbol, effect)
         flat = [part for value in values for part in parts(value)]
-        self.check_given(flat, call, arrays=symbol in _CASTING)
+        self.check_given(flat, call, arrays=symbol in _CASTING | _OF_ONE)
         if symbol == "convert_to_tensor" and len(values) > 1:
             if any(isinstance(part, Tensor) and part.array for part in flat):
                 message = f"line {line} makes a tensor of a type that an array may not have"
@@ -126,7 +130,8 @@ class TracedLibraries:
             return Group(None, Tensor(flow=flow), own=True)
         if not static:
             self._tracer.lacks_shape(f"what `tf.{symbol}` gives in line {line}")
-        return Tensor(static=static, flow=flow)
+        layered = any(part.layered for part in tensors) and not symbol.startswith(_NEW)
+        return Tensor(static=static, flow=flow, layered=layered)
 
     def flow(
         self, call: ast.Call, effect: Effect | None, values: list[Value], *, keeps: bool = False
@@ -240,19 +245,6 @@ class TracedLibraries:
             raise TraceError("reads-on-host", message)
         message = f"what `{name}(...)` in line {line} does is not known"
         raise TraceError("unknown-call", message)
-
-
-def known(found: Value, text: str, line: int) -> Value:
-    """A value that is found outside of the function, where it is the same at each call."""
-    match found:
-        case Unknown(why=why):
-            raise TraceError("captured-not-fixed", f"`{text}` in line {line}: {why}")
-        case Bottom():
-            raise TraceError("not-followed", f"`{text}` in line {line} is not followed")
-        case Array():
-            message = f"`{text}` in line {line} is a numpy array, which may change in place"
-            raise TraceError("captured-not-fixed", message)
-    return found
 
 
 def _many(value: Value) -> bool:

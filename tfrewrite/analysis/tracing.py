@@ -29,6 +29,7 @@ from tfrewrite.analysis.abstract_values import (
 )
 from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.gradient_flow import Flow, Read
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.trace import Trace, TraceError
 from tfrewrite.analysis.traced_expressions import TracedExpressions, bends
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.flow import Loop
-    from tfrewrite.analysis.obstacle import Obstacle
     from tfrewrite.analysis.scopes import Scope
 
 _DEEPEST = 30
@@ -402,7 +402,27 @@ class Tracer:
             raise TraceError("captured-not-fixed", message)
         if isinstance(found, Thing) and found.kind == "symbolic":
             raise TraceError("captured-not-fixed", f"`{name.id}` is a part of a model")
+        self.check_mask(found, name.id)
         return found
+
+    def known(self, found: Value, text: str, line: int) -> Value:
+        """A value that is found outside of the function, where it is the same at each call."""
+        match found:
+            case Unknown(why=why):
+                raise TraceError("captured-not-fixed", f"`{text}` in line {line}: {why}")
+            case Bottom():
+                raise TraceError("not-followed", f"`{text}` in line {line} is not followed")
+            case Array():
+                message = f"`{text}` in line {line} is a numpy array, which may change in place"
+                raise TraceError("captured-not-fixed", message)
+        self.check_mask(found, text)
+        return found
+
+    def check_mask(self, value: Value, text: str) -> None:
+        """Stops at what comes from outside and may have a mask of Keras, which stays there."""
+        obstacle = mask_lost(self.facts, value, f"`{text}`")
+        if obstacle is not None:
+            raise TraceError(obstacle.reason, obstacle.message)
 
     def given(self, call: ast.Call) -> list[Value]:
         """What a call is given, by position and then by name."""
@@ -458,6 +478,17 @@ def returnable(value: Value) -> str:
     if _lazy(value):
         return "it returns what gives its items only once"
     return ""
+
+
+def mask_lost(facts: Facts, value: Value, words: str) -> Obstacle | None:
+    """Why a value may not go into a trace, or out of it, where it may have a mask of Keras."""
+    line = facts.keras_masks.made
+    if not line or not any(isinstance(part, Tensor) and part.layered for part in parts(value)):
+        return None
+    message = (
+        f"{words} may have the mask of line {line} on it, which does not go into a trace or out"
+    )
+    return Obstacle("mask-lost", message)
 
 
 def _lazy(value: Value) -> bool:
