@@ -449,6 +449,10 @@ def test_one_script_that_fails_does_not_stop_the_others(cli: Cli, runs: FakeRuns
     assert "new(1)" in Path("b.py").read_text()
     assert "new(4)" in Path("lib.py").read_text(), "b.py shows it"
     assert calls.count("a.py") == 1
+    reason = "No space left on device"
+    for format_ in ("text", "markdown", "html"):
+        make(a="import tensorflow\nfor step in x:\n    old(1)\n    old(2)\n")
+        assert cli("a.py", "--format", format_).stdout.count(reason) == 1, format_
 
 
 def test_scripts_that_share_nothing_are_chosen_for_apart(cli: Cli, runs: FakeRuns) -> None:
@@ -516,6 +520,14 @@ def test_a_notebook(cli: Cli, runs: FakeRuns, path: str, *, one_line: bool) -> N
     assert found["verifications"][0]["changes"][0]["message"] == "cell 2: old -> new"
     cells[1] = cells[1].replace("old(1)", "new(1)")
     assert Path("train.ipynb").read_text() == notebook(*cells, one_line=one_line)
+
+
+def test_the_report_for_people_names_cells(cli: Cli, runs: FakeRuns) -> None:
+    Path("sub").mkdir()
+    cells = ("import tensorflow as tf", "for step in range(9):\n    old(1)\n")
+    Path("sub/train.ipynb").write_text(notebook(*cells, one_line=False))
+    done = cli(".")
+    assert "TFR901 rename-old [exact] line 2 of cell 2: old -> new\n" in done.stdout
 
 
 # Wrong use.

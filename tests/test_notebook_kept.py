@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
+from keeping_script import READ, SCRIPT, UNREAD
 from notebook_maker import STYLES, cell, notebook, written
 from tfrewrite.cli import app
 
@@ -78,3 +79,35 @@ def test_what_holds_is_written_and_nothing_else(tmp_path: Path, tf2_python: Path
     assert "predict_one_batch(model, x * i" in after.cells[3].source
     after.cells[3].source = before.cells[3].source
     assert after == before
+
+
+@pytest.mark.tensorflow
+def test_a_notebook_of_version_1_with_data_beside_it(tmp_path: Path, tf1_python: Path) -> None:
+    head, _, rest = SCRIPT.partition("inputs = ")
+    _, _, rest = rest.partition("\n")
+    graph, _, loop = rest.partition("with tf.Session() as sess:")
+    cells = [
+        f"%matplotlib inline\n{head}",
+        'inputs = np.loadtxt("data/inputs.csv", delimiter=",", dtype=np.float32)\ninputs.shape',
+        f"{graph}sess = tf.InteractiveSession()",
+        f"%%time\nif sess:{loop}batch_loss",
+    ]
+    folder = tmp_path / "notebooks" / "deep"
+    (folder / "data").mkdir(parents=True)
+    rows = (",".join(str((row * 7 + column) % 5 - 2) for column in range(8)) for row in range(640))
+    (folder / "data" / "inputs.csv").write_text("\n".join(rows))
+    path = folder / "train.ipynb"
+    path.write_bytes(written(notebook(*cells), STYLES["compact"]))
+    report = tmp_path / "report.json"
+    done = CliRunner().invoke(
+        app,
+        ["apply", "--verify", str(tmp_path / "notebooks"), "--select", "TFR107", "--quick",
+         "--seeds", "1", "--device", "cpu", "--python", str(tf1_python),
+         "--output", f"json={report}"],
+    )  # fmt: skip
+    (one,) = json.loads(report.read_text())["verifications"]
+    assert (one["script"], one["verdict"]) == ("deep/train.ipynb", "pass"), done.output
+    assert [change["trial"]["kept"] for change in one["changes"]] == [True]
+    assert done.exit_code == 0
+    expected = [*cells[:3], cells[3].replace(UNREAD, READ)]
+    assert path.read_bytes() == written(notebook(*expected), STYLES["compact"])

@@ -185,7 +185,7 @@ def _changes(one: Verification) -> Iterator[tuple[str, ...]]:
             words.outcome(change, one),
             change.message,
             change.changes,
-            change.trial.evidence if change.trial else "",
+            words.evidence(change, one),
         )
 
 

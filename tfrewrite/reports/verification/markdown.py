@@ -82,7 +82,7 @@ def _subject(one: Verification, room: int | None) -> Iterator[str]:
                     str(change.line),
                     prose(change.contract.value),
                     prose(words.outcome(change, one)),
-                    prose(": ".join(part for part in _what(change) if part)),
+                    prose(": ".join(part for part in _what(change, one) if part)),
                 )
                 for change in one.subject.changes
             ),
@@ -101,8 +101,8 @@ def _subject(one: Verification, room: int | None) -> Iterator[str]:
         yield from folded("Diff", "diff", that_fit(lines, room))
 
 
-def _what(change: Change) -> tuple[str, str, str]:
-    return change.message, change.changes, change.trial.evidence if change.trial else ""
+def _what(change: Change, one: Verification) -> tuple[str, str, str]:
+    return change.message, change.changes, words.evidence(change, one)
 
 
 def _divergence(divergence: Divergence) -> Iterator[str]:

@@ -86,10 +86,10 @@ def _tried(one: Verification) -> Iterator[str]:
     for change in one.subject.changes:
         if change.trial is not None:
             promise = f"{change.rule} {change.name} [{change.contract.value}]"
-            yield _row("rewrite", f"{promise} line {change.line}: {change.message}")
+            yield _row("rewrite", f"{promise} {words.placed(change)}")
             yield _row("", words.tried(change.trial))
-            if change.trial.evidence not in {"", one.reason}:
-                yield _row("", change.trial.evidence)
+            if found := words.evidence(change, one):
+                yield _row("", found)
 
 
 def _row(label: str, content: str) -> str:

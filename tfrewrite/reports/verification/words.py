@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -35,6 +36,7 @@ PROMISES = {
     Contract.PRECISION: "another numeric precision, on purpose",
 }
 _STRONGEST_FIRST = list(Contract)
+_IN_CELL = re.compile(r"(?P<file>[^\n:]+\.ipynb: )?cell (?P<cell>\d+): ")
 
 
 def overall(verifications: Sequence[Verification]) -> Verdict:
@@ -56,6 +58,22 @@ def total(verifications: Sequence[Verification]) -> str:
     ]
     scripts = plural(len(verifications), "script")
     return f"{listed(parts) or 'nothing verified'} in {scripts} ({seconds(elapsed)})"
+
+
+def evidence(change: Change, verification: Verification) -> str:
+    """What a trial of a rewrite found, unless that is the reason of the whole verdict."""
+    said = change.trial.evidence if change.trial else ""
+    whole = {verification.reason, f"{verification.subject.script}: {verification.reason}"}
+    return "" if said in whole else said
+
+
+def placed(change: Change) -> str:
+    """Where a rewrite is, and what it does; a line of a notebook is one of its cell."""
+    cell = _IN_CELL.match(change.message)
+    if cell is None:
+        return f"line {change.line}: {change.message}"
+    rest = change.message[cell.end() :]
+    return f"line {change.line} of cell {cell['cell']}: {cell['file'] or ''}{rest}"
 
 
 def outcome(change: Change, verification: Verification) -> str:
