@@ -62,8 +62,8 @@ def main() -> int:
     found = [only_here(subject) for subject in samples.subjects()]
     current = samples.adopt(found, probe)
     rows = [] if arguments.render else wanted(arguments, found, current)
-    failed = measure(rows, {one.name: one for one in found}, arguments, probe)
-    refresh(found, samples.adopt(found, probe))
+    failed = measure(rows, found, arguments, probe)
+    refresh(found, probe)
     return 1 if failed else 0
 
 
@@ -105,11 +105,12 @@ def wanted(
 
 def measure(
     rows: Sequence[tuple[str, str]],
-    named: Mapping[str, Subject],
+    found: Sequence[Subject],
     arguments: argparse.Namespace,
     probe: str,
 ) -> int:
-    """Keeps each sample as soon as it is there; gives the number of those that failed."""
+    """Keeps each sample as soon as it is there, with the page; gives how many failed."""
+    named = {one.name: one for one in found}
     until = time.monotonic() + 60 * arguments.minutes
     failed = 0
     for number, (name, tensorflow) in enumerate(rows):
@@ -125,14 +126,15 @@ def measure(
             failed += 1
             continue
         samples.write(sample)
+        refresh(found, probe)
         took_s = time.monotonic() - began
         print(f"{place} {results_page.in_a_line(sample)} ({took_s:.0f} s)", flush=True)
     return failed
 
 
-def refresh(found: Sequence[Subject], current: Sequence[Sample]) -> None:
+def refresh(found: Sequence[Subject], probe: str) -> None:
     """Writes the page from what there is now, and what is not there."""
-    rows = tuple(samples.due(found, current, rounds=1))
+    rows = tuple(samples.due(found, samples.adopt(found, probe), rounds=1))
     samples.write_json(samples.DUE, asdict(replace(samples.others(), rows=rows)))
     results_page.write()
 

@@ -56,8 +56,9 @@ of other scripts. The whole run is as long as the benchmark makes it, imports an
 GROWING = """\
 These scripts make ops while they train. Their graph grows with each step or epoch, and a step takes
 longer the more ops there are, so that the gain has no fixed size: it grows with the number of
-steps, which is given here. Nodes and memory are of a process that was observed, step times of those
-that were timed.
+steps, which is given here. Times are of the turns of the timed loop. Nodes and memory are of a
+process that was observed, after each step that changed the weights; where a script has learned all
+that it can, or a turn trains nothing, these are fewer than the turns.
 """
 
 VERDICTS = {True: "yes", False: "**no**", None: "not shown"}
@@ -291,8 +292,9 @@ def growing(chosen: Sequence[Sample]) -> list[str]:
         GROWING,
     ]
     header = (
-        *("script", "TensorFlow", "steps", "nodes at first", "in the end", "rewritten"),
-        *("memory in the end", "gain of the first tenth", "of the last tenth"),
+        *("script", "TensorFlow", "steps seen", "nodes after the first", "after the last"),
+        *("rewritten", "memory after the last", "turns timed", "gain of their first tenth"),
+        "of their last tenth",
     )
     parts.append(table(header, [growth_row(one) for one in rows]) + "\n")
     parts += [
@@ -323,6 +325,7 @@ def growth_row(one: Sample) -> str:
         f"{before.memory_mb[-1][1]:,.0f} → {after.memory_mb[-1][1]:,.0f} MB"
         if before.memory_mb and after.memory_mb
         else "-",
+        f"{one.of(ORIGINAL)[0].turns:,}",
         words.factor(part_gain(one, last=False)),
         words.factor(part_gain(one, last=True)),
     ]
