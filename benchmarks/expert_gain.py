@@ -97,7 +97,8 @@ def timed(case: Case, tensorflow: str, rounds: int) -> Row:
     steps_s: dict[str, list[float]] = {name: [] for name in VERSIONS}
     programs = {name: program(case, name) for name in VERSIONS}
     is_tf1 = is_tf1_script((case.folder / SCRIPT).read_text())
-    with Laboratory.opened(Conditions(INTERPRETERS[tensorflow], is_tf1=is_tf1)) as laboratory:
+    conditions = Conditions(INTERPRETERS[tensorflow], is_tf1=is_tf1, synthetic=case.synthetic)
+    with Laboratory.opened(conditions) as laboratory:
         seen = {name: observed(laboratory, programs[name], case.timed_loop) for name in VERSIONS}
         for number in range(rounds):
             for name in VERSIONS if number % 2 else reversed(VERSIONS):
