@@ -41,6 +41,10 @@ class Case:
     """The exception with which the original ends, where it does not work at all."""
     timed_loop: int | None = None
     """For timing: which loop's turns are timed, from 1, where it is not the one that trains."""
+    synthetic: bool = False
+    """Whether it wants a well-known data set, which is then made up."""
+    shows: str = ""
+    """What is to be learned from it, where the title does not say it."""
     longer: tuple[str, str] | None = None
     """For timing: a piece of the script, and what takes its place so that there are more steps."""
 

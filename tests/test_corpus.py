@@ -11,15 +11,17 @@ from tfrewrite.model import Contract
 from tfrewrite.verify.experiment import Effort, Pair, verify
 from tfrewrite.verify.judging import Promise
 from tfrewrite.verify.model import Subject, Verdict, Verification
-from tfrewrite.verify.process import RunRequest, run_script
 from tfrewrite.verify.runs import Conditions, Laboratory, Program
 from tfrewrite.verify.tf_generation import is_tf1_script
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tfrewrite.verify.process import RunResult
+
 FIXTURES = {"1.15": "tf1_python", "2.15": "keras2_python", "2.21": "tf2_python"}
 KERAS_2 = "2.15"
+MANY = 10
 RUNS = [
     pytest.param(case, version, marks=[pytest.mark.keras2] if version == KERAS_2 else [])
     for case in CASES
@@ -45,13 +47,31 @@ def test_what_is_left_alone_is_left_alone(case: Case) -> None:
     assert unchanged == case.is_left_alone
 
 
+def test_what_is_refused_in_graph_mode_is_a_lesson() -> None:
+    """Of the scripts that are refused and left alone there are ten and more; each says why."""
+    refused = [case for case in CASES if case.refusals and case.is_left_alone]
+    lessons = [case for case in refused if "1.15" in case.tensorflow]
+    assert len(lessons) >= MANY
+    assert [case.name for case in lessons if not case.shows.strip()] == []
+
+
+def conditions_of(case: Case, python: Path) -> Conditions:
+    is_tf1 = is_tf1_script((case.folder / "original.py").read_text())
+    return Conditions(python, is_tf1=is_tf1, synthetic=case.synthetic)
+
+
+def ran(case: Case, script: str, python: Path) -> RunResult:
+    """A script by itself, with the interface that it was written for."""
+    with Laboratory.opened(conditions_of(case, python)) as laboratory:
+        return laboratory.observe(Program.of(case.folder, script), seed=1, steps=0).result
+
+
 def verified(case: Case, python: Path) -> Verification:
     """What the verifier says of the pair, its numbers only, to the script's own end.
 
     By default a slow machine would cut the loops short, and count other steps.
     """
     promise = max((Contract(one) for one in case.contracts), key=list(Contract).index)
-    text = (case.folder / "original.py").read_text()
     expected = (case.folder / "expected.py").read_bytes()
     pair = Pair(
         Subject("original.py", "original.py", "expected.py", promise),
@@ -59,7 +79,7 @@ def verified(case: Case, python: Path) -> Verification:
         Program.of(case.folder, "original.py", (("original.py", expected),)),
         Promise(promise),
     )
-    with Laboratory.opened(Conditions(python, is_tf1=is_tf1_script(text))) as laboratory:
+    with Laboratory.opened(conditions_of(case, python)) as laboratory:
         return verify(pair, laboratory, Effort(steps=0, timed=False), lambda _: None)
 
 
@@ -70,16 +90,16 @@ def test_both_versions_compute_the_same(
 ) -> None:
     python = request.getfixturevalue(FIXTURES[version])
     if case.is_left_alone:  # there is one version; that it runs at all is what is asked
-        result = run_script(RunRequest(python=python, tree=case.folder, script="original.py"))
+        result = ran(case, "original.py", python)
         if case.fails:
             assert not result.succeeded and case.fails in result.stderr, result.stderr[-3000:]
             return
         assert result.succeeded, f"{result.describe()}\n{result.stderr[-3000:]}"
         return
     if case.fails:  # there are no numbers to hold it to; that it runs now is what is asked
-        result = run_script(RunRequest(python=python, tree=case.folder, script="original.py"))
+        result = ran(case, "original.py", python)
         assert not result.succeeded and case.fails in result.stderr, result.stderr[-3000:]
-        result = run_script(RunRequest(python=python, tree=case.folder, script="expected.py"))
+        result = ran(case, "expected.py", python)
         assert result.succeeded, f"{result.describe()}\n{result.stderr[-3000:]}"
         return
     found = verified(case, python)
