@@ -310,6 +310,8 @@ class TracedCalls:
             raise TraceError("unknown-call", message)
         is_known = thing.kind == "loss" and not thing.code
         effect = keras_things.effect_of_loss(thing.symbol) if is_known else None
+        if keras_things.is_crossentropy(thing.symbol):
+            self._check_logits(flat, call)
         flow = self._flow(call, effect, values)
         if thing.kind in ("model", "layer"):
             if thing.kind == "model" or keras_things.makes_variables(thing.symbol):
@@ -319,13 +321,28 @@ class TracedCalls:
                 flow |= Flow(straight=frozenset({read}))
             else:
                 self._run_inside(thing, call)
-            given = Tensor(flow=flow, layered=True)
+            given = Tensor(flow=flow, layered=True, squashed=self._squashes(thing))
             return group(*[given] * thing.gives) if thing.gives else given
         self._run_inside(thing, call)
         tracer.called.append((thing, frozenset()))
         if thing.kind == "loss":
             return Tensor(flow=flow)
         return Tensor()
+
+    def _squashes(self, thing: Thing) -> bool:
+        """Whether what an object gives may come from a softmax of TensorFlow's."""
+        return thing.squashes or (bool(thing.code) and self._tracer.facts.squashing > 0)
+
+    def _check_logits(self, flat: list[Value], call: ast.Call) -> None:
+        """Notes a crossentropy that finds logits in a trace, and none in eager mode.
+
+        With an activation of Keras, as `activation="softmax"`, it finds them both times.
+        """
+        if any(isinstance(part, Tensor) and part.squashed for part in flat):
+            self._tracer.trace.logits = (
+                f"the crossentropy of line {call.lineno} goes on from the logits beneath a softmax"
+                " or sigmoid in a trace, and not in eager mode"
+            )
 
     def _note_call(self, owner: Thing | Own, reads: frozenset[Read]) -> None:
         """A model is called, perhaps again."""
@@ -462,7 +479,10 @@ class TracedCalls:
 
     def _of_metric(self, call: ast.Call, metric: Thing, name: str) -> Value:
         self._tracer.use(metric)
-        self._check_given([p for v in self._given(call) for p in parts(v)], call, arrays=True)
+        flat = [p for v in self._given(call) for p in parts(v)]
+        self._check_given(flat, call, arrays=True)
+        if keras_things.is_crossentropy(metric.symbol):
+            self._check_logits(flat, call)
         if name == "result":
             return Tensor()
         if name in ("update_state", "reset_states", "reset_state"):
@@ -526,13 +546,7 @@ class TracedCalls:
         self._check_form(call, symbol, effect)
         flat = [part for value in values for part in parts(value)]
         self._check_given(flat, call, arrays=symbol in _CASTING | _OF_ONE)
-        if symbol == "convert_to_tensor" and len(values) > 1:
-            if any(isinstance(part, Tensor) and part.array for part in flat):
-                message = f"line {line} makes a tensor of a type that an array may not have"
-                raise TraceError("numpy-argument", message)
-        if symbol == "constant" and any(isinstance(part, Tensor) for part in flat):
-            message = f"`tf.constant` in line {line} is given a tensor, which fails in a trace"
-            raise TraceError("fails-when-traced", message)
+        self._check_meaning(call, symbol, flat)
         if effect.random:
             self._tracer.trace.draws.append(call)
         tensors = [part for part in flat if isinstance(part, Tensor)]
@@ -558,7 +572,23 @@ class TracedCalls:
         if not static:
             self._tracer.lacks_shape(f"what `tf.{symbol}` gives in line {line}")
         layered = any(part.layered for part in tensors) and not symbol.startswith(_NEW)
-        return Tensor(static=static, flow=flow, layered=layered)
+        squashed = symbol in keras_things.SQUASHING or (
+            symbol in _CASTING and any(part.squashed for part in tensors)
+        )
+        return Tensor(static=static, flow=flow, layered=layered, squashed=squashed)
+
+    def _check_meaning(self, call: ast.Call, symbol: str, flat: list[Value]) -> None:
+        """Stops at what is another thing in a trace, for what it is given."""
+        line = call.lineno
+        if keras_things.is_crossentropy(symbol):
+            self._check_logits(flat, call)
+        if symbol == "convert_to_tensor" and len(call.args) + len(call.keywords) > 1:
+            if any(isinstance(part, Tensor) and part.array for part in flat):
+                message = f"line {line} makes a tensor of a type that an array may not have"
+                raise TraceError("numpy-argument", message)
+        if symbol == "constant" and any(isinstance(part, Tensor) for part in flat):
+            message = f"`tf.constant` in line {line} is given a tensor, which fails in a trace"
+            raise TraceError("fails-when-traced", message)
 
     def _flow(
         self, call: ast.Call, effect: Effect | None, values: list[Value], *, keeps: bool = False

@@ -31,7 +31,6 @@ from tfrewrite.analysis.abstract_values import (
 )
 from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.gradient_flow import NO_FLOW, Flow, Read
-from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.trace import Trace, TraceError
 from tfrewrite.analysis.traced_calls import TracedCalls
 
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.flow import Loop
+    from tfrewrite.analysis.obstacle import Obstacle
     from tfrewrite.analysis.scopes import Scope
 
 _DEEPEST = 30
@@ -410,10 +410,8 @@ class Tracer:
         return found
 
     def check_mask(self, value: Value, text: str) -> None:
-        """Stops at what comes from outside and may have a mask of Keras, which stays there."""
-        obstacle = mask_lost(self.facts, value, f"`{text}`")
-        if obstacle is not None:
-            raise TraceError(obstacle.reason, obstacle.message)
+        """Notes what comes from outside and may have a mask of Keras, which stays there."""
+        self.trace.masked = self.trace.masked or mask_lost(self.facts, value, f"`{text}`")
 
     # Expressions
 
@@ -693,15 +691,12 @@ def returnable(value: Value) -> str:
     return ""
 
 
-def mask_lost(facts: Facts, value: Value, words: str) -> Obstacle | None:
+def mask_lost(facts: Facts, value: Value, words: str) -> str:
     """Why a value may not go into a trace, or out of it, where it may have a mask of Keras."""
     line = facts.keras_masks.made
     if not line or not any(isinstance(part, Tensor) and part.layered for part in parts(value)):
-        return None
-    message = (
-        f"{words} may have the mask of line {line} on it, which does not go into a trace or out"
-    )
-    return Obstacle("mask-lost", message)
+        return ""
+    return f"{words} may have the mask of line {line} on it, which does not go into a trace or out"
 
 
 def _lazy(value: Value) -> bool:
