@@ -60,7 +60,8 @@ class DropRunEagerly(Rule):
     are set after the model is compiled, such as `trainable` (`changes-while-training`). A
     `steps_per_execution` or `jit_compile`, which would begin to hold (`held-back`). Functions of
     the file under `tf.function` (`functions-not-shown`). Switches that are also turned off, or
-    stand under a condition (`switched`).
+    stand under a condition (`switched`). A crossentropy with a softmax or sigmoid of TensorFlow
+    (`logits-found`, see TFR201).
 
     ## When it does not help
     With large layers and batches, where the ops take their time and not the calls. The first step
@@ -77,6 +78,7 @@ class DropRunEagerly(Rule):
     reasons = {
         "model-not-seen": "How the model is made is not seen in this file.",
         "built-by-step": "The first step builds the model, and names its variables.",
+        "logits-found": "A crossentropy finds the logits beneath a softmax in a graph only.",
         "custom-code": "The model runs code that is not Keras' own, and may need values.",
         "code-not-seen": "A library is imported that may hold layers or losses.",
         "changes-while-training": "An attribute is set that a graph would keep as it was.",

@@ -117,6 +117,12 @@ class Parts(tf.keras.Model):
 
 parts = Parts()
 """
+CLASSES = """\
+heads = tf.keras.Sequential([tf.keras.layers.Dense(3, activation='softmax')])
+classes = tf.keras.losses.SparseCategoricalCrossentropy()
+""" + STEP.replace("loss_object(y, model(x, training=True))", "classes(y, heads(x))").replace(
+    "model", "heads"
+)
 MASKED = """\
 embedding = tf.keras.layers.Embedding(9, 6, mask_zero=True)
 """
@@ -452,6 +458,49 @@ OBJECTS = (
             return seen
         """,
         LOOP.replace("loss = step", "seen = step").replace("float(loss)", "1"),
+    ),
+    no(
+        "a softmax of TensorFlow's beneath a crossentropy",
+        "logits-found",
+        CLASSES.replace("'softmax'", "tf.nn.softmax"),
+        LOOP,
+    ),
+    no(
+        "the same, by a function",
+        "logits-found",
+        CLASSES.replace("'softmax'", "lambda v: tf.nn.softmax(v)"),
+        LOOP,
+    ),
+    no(
+        "a sigmoid of TensorFlow's in the step, beneath a crossentropy",
+        "logits-found",
+        with_loss(
+            "tf.keras.losses.BinaryCrossentropy()(y, tf.cast(tf.sigmoid(model(x)), tf.float32))"
+        ),
+        LOOP,
+    ),
+    no(
+        "the same as a function",
+        "logits-found",
+        with_loss(
+            "tf.reduce_mean(tf.keras.losses.binary_crossentropy(y, tf.nn.sigmoid(model(x))))"
+        ),
+        LOOP,
+    ),
+    no(
+        "a crossentropy as a metric of what is returned",
+        "logits-found",
+        "measured = tf.keras.metrics.SparseCategoricalCrossentropy()\n",
+        """
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                p = model(x)
+                loss = loss_object(y, p)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return p
+        """,
+        LOOP.replace("loss = step", "p = step").replace("float(loss)", "measured(ys, p)"),
     ),
     no(
         "an option that another object gives, too",
@@ -1060,6 +1109,13 @@ COMPILED = (
         "a mask that stays in the step",
         MASKED,
         with_loss("loss_object(y, model(embedding(x)))"),
+        LOOP,
+    ),
+    yes("a softmax of Keras beneath a crossentropy", CLASSES, LOOP),
+    yes(
+        "a sigmoid of TensorFlow's inside of a model",
+        NET.replace("return x * self.scale", "return x * tf.sigmoid(x)"),
+        with_loss("tf.keras.losses.BinaryCrossentropy(from_logits=True)(y, model(net(x)))"),
         LOOP,
     ),
     yes("a new axis", with_loss("loss_object(y, model(x[tf.newaxis, :, :][0]))"), LOOP),

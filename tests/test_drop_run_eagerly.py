@@ -43,6 +43,15 @@ test_refused = bench(
         reason="custom-code",
     ),
     refuses(
+        "a softmax of TensorFlow's beneath a crossentropy",
+        script(
+            model="model = tf.keras.Sequential([tf.keras.Input((6,)),"
+            " layers.Dense(3, activation=tf.nn.softmax)])",
+            compiling="model.compile('adam', 'categorical_crossentropy', run_eagerly=True)",
+        ),
+        reason="logits-found",
+    ),
+    refuses(
         "a layer of its own",
         script(
             "class L(layers.Layer):\n    def call(self, x):\n        return x",

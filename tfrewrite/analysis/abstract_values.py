@@ -39,6 +39,8 @@ class Tensor:
     flow: Flow = NO_FLOW
     layered: bool = False
     """It may be the very tensor that a layer gave, with a mask that Keras put on it."""
+    squashed: bool = False
+    """It may be the very tensor that a softmax or sigmoid of TensorFlow gave, none of Keras."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ class Thing:
     """What made the objects that it is a part of, from the outermost inwards."""
     gives: int = 0
     """How many tensors it gives when it is called, in a list; 0 where it gives one."""
+    squashes: bool = False
+    """Whether it may end in a softmax or sigmoid of TensorFlow's, none of Keras."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +170,7 @@ def join(a: Value, b: Value) -> Value:
                 a.size and b.size,
                 a.flow | b.flow,
                 a.layered or b.layered,
+                a.squashed or b.squashed,
             )
         case Number(), Number():
             same = a.literal is not None and b.literal is not None and _same(a.literal, b.literal)
@@ -194,6 +199,7 @@ def join(a: Value, b: Value) -> Value:
                 a.built and b.built,
                 _both(a.of, b.of),
                 a.gives if a.gives == b.gives else 0,
+                a.squashes or b.squashes,
             )
         case Own(), Own() if a.cls is b.cls:
             return Own(a.cls, a.made | b.made, _both(a.of, b.of))

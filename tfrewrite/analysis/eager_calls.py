@@ -25,6 +25,7 @@ from tfrewrite.analysis.abstract_values import (
     parts,
 )
 from tfrewrite.analysis.effects import effect_of
+from tfrewrite.analysis.names import tf_symbol
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_path
 from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.stages import Lost, stages
@@ -120,7 +121,10 @@ class EagerCalls:
         if symbolic:
             if effect.random or effect.writes:
                 return Unknown(f"`tf.{symbol}` is part of a model in line {call.lineno}")
-            return joined(*symbolic)
+            merged = joined(*symbolic)
+            if isinstance(merged, Thing) and symbol in keras_things.SQUASHING:
+                return replace(merged, squashes=True)
+            return merged
         steady = (
             self._values.runs_once(call)
             or symbol not in ("convert_to_tensor", "constant", "stack", "concat")
@@ -138,6 +142,7 @@ class EagerCalls:
             return Thing(kind, symbol, frozenset({call}))
         options = [keyword.arg or "" for keyword in call.keywords]
         draws = keras_things.draws(symbol, options)
+        squashes = symbol in keras_things.SQUASHING
         code: set[ast.AST] = set()
         effect = effect_of(symbol, "2")
         names = effect.parameters if effect is not None else ()
@@ -158,9 +163,12 @@ class EagerCalls:
                         code.add(node)
                     case Own(cls=cls):
                         code.add(cls)
+                    case Library(path=path):
+                        squashes = squashes or _squashes(path)
                     case Thing():
                         code |= part.code
                         draws = draws or part.draws
+                        squashes = squashes or part.squashes
         made = frozenset({call})
         built = symbol in keras_things.MODELS or symbol.startswith("keras.applications.")
         built = built or "input_shape" in options or "input_dim" in options
@@ -169,7 +177,8 @@ class EagerCalls:
             layers = first.items if isinstance(first, Group) else None
             built = bool(layers) and _is_built(layers)
         gives = self._results(symbol, pairs)
-        thing = Thing(kind, symbol, made, frozenset(code), draws, built, gives=gives)
+        thing = Thing(kind, symbol, made, frozenset(code), draws, built)
+        thing = replace(thing, gives=gives, squashes=squashes)
         return self._with_added(thing) if symbol in keras_things.SEQUENTIAL else thing
 
     def _results(self, symbol: str, options: list[tuple[str, ast.expr]]) -> int:
@@ -190,7 +199,7 @@ class EagerCalls:
 
     def _with_added(self, model: Thing) -> Value:
         """A model to which the file may add layers."""
-        code, draws = set(model.code), model.draws
+        code, draws, squashes = set(model.code), model.draws, model.squashes
         for call in self._classes.calls("add"):
             if self._names.dotted(call.func) is not None or not call.args:
                 continue
@@ -208,11 +217,12 @@ class EagerCalls:
                     case Thing():
                         code |= part.code
                         draws = draws or part.draws
+                        squashes = squashes or part.squashes
                     case Own(cls=cls):
                         code.add(cls)
                     case Code(node=node):
                         code.add(node)
-        return replace(model, code=frozenset(code), draws=draws)
+        return replace(model, code=frozenset(code), draws=draws, squashes=squashes)
 
     def _made_by(self, value: Value, call: ast.Call, function: ast.AST) -> Value:
         """What a function gives: of its own at each call, where it is made in the function."""
@@ -322,7 +332,9 @@ class EagerCalls:
                 if isinstance(function, Own):
                     return replace(merged, code=merged.code | {function.cls})
                 draws = merged.draws or function.draws
-                return replace(merged, code=merged.code | function.code, draws=draws)
+                squashes = merged.squashes or function.squashes
+                code = merged.code | function.code
+                return replace(merged, code=code, draws=draws, squashes=squashes)
             case Thing(kind="loss" | "metric"):
                 values = [p for one in _arguments(call) for p in parts(self._values.value(one))]
                 if all(isinstance(value, (Tensor, Array, Number)) for value in values):
@@ -338,6 +350,11 @@ def _is_built(layers: tuple[Value, ...] | None) -> bool:
     """Whether a model made of some layers knows the shape of its input."""
     first = layers[0] if layers else None
     return isinstance(first, Thing) and (first.built or first.kind == "symbolic")
+
+
+def _squashes(path: str) -> bool:
+    """Whether a function is one of TensorFlow's that a trace knows by its op."""
+    return tf_symbol(path) in keras_things.SQUASHING
 
 
 def _is_scalars(value: Value) -> bool:

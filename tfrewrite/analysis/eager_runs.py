@@ -65,6 +65,7 @@ class EagerRuns:
         self._captured = facts.captured
         self._ahead = facts.read_ahead
         self._target_tf = facts.target_tf
+        self._squashing = facts.squashing
 
     @cached_property
     def compiles(self) -> list[ast.Call]:
@@ -102,6 +103,7 @@ class EagerRuns:
         """What stands in the way of running a model as a graph."""
         return (
             self.foreign(compiling)
+            or self._logits()
             or self._built_by_step(compiling)
             or self._held_back(compiling)
             or self._changed_later(compiling)
@@ -122,6 +124,16 @@ class EagerRuns:
             or self._python()
             or self._layer_arguments()
         )
+
+    def _logits(self) -> Obstacle | None:
+        """A crossentropy of Keras finds the logits beneath a softmax of TensorFlow's in a graph."""
+        if not self._squashing or "rossentropy" not in self._source.text:
+            return None
+        message = (
+            f"a crossentropy finds the logits beneath the softmax or sigmoid of line"
+            f" {self._squashing} in a graph only"
+        )
+        return Obstacle("logits-found", message)
 
     def _imports(self) -> Obstacle | None:
         found = [

@@ -48,6 +48,7 @@ from tfrewrite.analysis.iterators import Iterators
 from tfrewrite.analysis.keras_calls import KerasCalls
 from tfrewrite.analysis.keras_masks import KerasMasks
 from tfrewrite.analysis.keras_models import KerasModels
+from tfrewrite.analysis.keras_things import SQUASHING
 from tfrewrite.analysis.late_reads import LateReads
 from tfrewrite.analysis.layer_uses import LayerUses
 from tfrewrite.analysis.left_files import LeftFiles
@@ -169,6 +170,13 @@ class Facts:
     def keras_masks(self) -> KerasMasks:
         """Whether layers of the file put masks on what they give."""
         return KerasMasks(self)
+
+    @cached_property
+    def squashing(self) -> int:
+        """The first line that names a softmax or sigmoid of TensorFlow's; 0 where none does."""
+        nodes = [*self.source.all(ast.Attribute), *self.source.all(ast.Name)]
+        lines = [one.lineno for one in nodes if self.names.tf(one) in SQUASHING]
+        return min(lines, default=0)
 
     @cached_property
     def handlers(self) -> Handlers:

@@ -28,6 +28,12 @@ INPUTS = frozenset({"keras.Input", "keras.layers.Input", "keras.layers.InputLaye
 # They hold another layer, and do what that does.
 WRAPPERS = frozenset({"keras.layers.Bidirectional", "keras.layers.TimeDistributed"})
 _DRAWING = ("Dropout", "Noise", "Random")
+# What they give is known by its op in a trace, where a crossentropy of Keras goes on from what lies
+# beneath it, the logits. In eager mode it does so only for what an activation of Keras gives.
+SQUASHING = frozenset(
+    "nn.softmax math.softmax nn.sigmoid math.sigmoid sigmoid keras.backend.softmax"
+    " keras.backend.sigmoid keras.layers.Softmax".split()
+)
 # How many tensors they give with `return_state`: the output and their states.
 WITH_STATE = {"keras.layers.SimpleRNN": 2, "keras.layers.GRU": 2, "keras.layers.LSTM": 3}
 # Their methods `apply_gradients` and `apply` were not traced, or keep a state in Python.
@@ -93,6 +99,11 @@ def makes_variables(symbol: str) -> bool:
     """Whether a layer of a class may make variables when it is called."""
     effect = effect_of(f"{symbol}.__call__", "2")
     return effect is None or effect.creates or effect.calls or symbol in WRAPPERS
+
+
+def is_crossentropy(symbol: str) -> bool:
+    """Whether a loss, a metric or a function of Keras looks for logits beneath what it is given."""
+    return "rossentropy" in symbol or not symbol
 
 
 def effect_of_loss(symbol: str) -> Effect | None:

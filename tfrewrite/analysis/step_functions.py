@@ -122,10 +122,29 @@ class StepFunctions:
         words = returnable(found.returned)
         if words:
             return Obstacle("returns-python", words)
-        lost = mask_lost(self._facts, found.returned, "what it returns")
-        if lost is not None:
-            return lost
+        masked = found.masked or mask_lost(self._facts, found.returned, "what it returns")
+        if masked:
+            return Obstacle("mask-lost", masked)
+        logits = found.logits or self._logits_lost(found.returned)
+        if logits:
+            return Obstacle("logits-found", logits)
         return changed_later(self._facts, found, step.calls) or found
+
+    def _logits_lost(self, returned: Value) -> str:
+        """Whether a metric may look for the logits of what a layer gave, once a trace returned it.
+
+        They are an attribute that Keras' activations put on a tensor.
+        """
+        if not any(isinstance(part, Tensor) and part.layered for part in parts(returned)):
+            return ""
+        for node in [*self._source.all(ast.Attribute), *self._source.all(ast.Name)]:
+            symbol = self._names.tf(node) or ""
+            if "rossentropy" in symbol and "metrics." in symbol:
+                return (
+                    f"`{ast.unparse(node)}` in line {node.lineno} may look for the logits of what"
+                    " it returns, which a trace does not give"
+                )
+        return ""
 
     # Who calls it
 
@@ -298,6 +317,7 @@ class StepFunctions:
         cls = self._source.parent(function)
         if isinstance(cls, ast.ClassDef):
             given[names.pop(0)] = Own(cls, frozenset({cls}))
+        masked = ""
         allowed = [*names, *(a.arg for a in arguments.kwonlyargs)]
         for name in allowed:
             exprs = list(self._given(step, names, name))
@@ -309,9 +329,15 @@ class StepFunctions:
                 if isinstance(value, Obstacle):
                     return value
                 given[name] = value
+                found = joined(*map(self._values.value, known))
+                masked = masked or mask_lost(self._facts, found, f"`{name}`")
         if isinstance(cls, ast.ClassDef):
-            return self._facts.tracing.replayed(Code(function, Own(cls)), given)
-        return self._facts.tracing.replayed(Code(function), given, self._loop(step))
+            trace = self._facts.tracing.replayed(Code(function, Own(cls)), given)
+        else:
+            trace = self._facts.tracing.replayed(Code(function), given, self._loop(step))
+        if isinstance(trace, Trace):
+            trace.masked = masked or trace.masked
+        return trace
 
     def _loop(self, step: Step) -> Loop | None:
         """The outermost loop that all calls stand in, where it is one."""
@@ -344,9 +370,6 @@ class StepFunctions:
             if isinstance(value, Unknown):
                 message = f"it is not known what `{name}` is: {value.why}"
                 return Obstacle("argument-not-known", message)
-        lost = mask_lost(self._facts, found, f"`{name}`")
-        if lost is not None:
-            return lost
         for part in parts(found):
             if isinstance(part, Array) and not part.steady:
                 message = f"`{name}` may have another shape in each call, and a trace for each"

@@ -251,6 +251,8 @@ class TracedCalls:
             raise TraceError("unknown-call", message)
         is_known = thing.kind == "loss" and not thing.code
         effect = keras_things.effect_of_loss(thing.symbol) if is_known else None
+        if keras_things.is_crossentropy(thing.symbol):
+            self._libraries.check_logits(flat, call)
         flow = self._libraries.flow(call, effect, values)
         if thing.kind in ("model", "layer"):
             if thing.kind == "model" or keras_things.makes_variables(thing.symbol):
@@ -260,13 +262,17 @@ class TracedCalls:
                 flow |= Flow(straight=frozenset({read}))
             else:
                 self._run_inside(thing, call)
-            given = Tensor(flow=flow, layered=True)
+            given = Tensor(flow=flow, layered=True, squashed=self._squashes(thing))
             return group(*[given] * thing.gives) if thing.gives else given
         self._run_inside(thing, call)
         tracer.called.append((thing, frozenset()))
         if thing.kind == "loss":
             return Tensor(flow=flow)
         return Tensor()
+
+    def _squashes(self, thing: Thing) -> bool:
+        """Whether what an object gives may come from a softmax of TensorFlow's."""
+        return thing.squashes or (bool(thing.code) and self._tracer.facts.squashing > 0)
 
     def _note_call(self, owner: Thing | Own, reads: frozenset[Read]) -> None:
         """A model is called, perhaps again."""
@@ -403,7 +409,10 @@ class TracedCalls:
 
     def _of_metric(self, call: ast.Call, metric: Thing, name: str) -> Value:
         self._tracer.use(metric)
-        self._libraries.check_given(self._tracer.given(call), call, arrays=True)
+        flat = [part for value in self._tracer.given(call) for part in parts(value)]
+        self._libraries.check_given(flat, call, arrays=True)
+        if keras_things.is_crossentropy(metric.symbol):
+            self._libraries.check_logits(flat, call)
         if name == "result":
             return Tensor()
         if name in ("update_state", "reset_states", "reset_state"):

@@ -99,13 +99,7 @@ class TracedLibraries:
         self._check_form(call, symbol, effect)
         flat = [part for value in values for part in parts(value)]
         self.check_given(flat, call, arrays=symbol in _CASTING | _OF_ONE)
-        if symbol == "convert_to_tensor" and len(values) > 1:
-            if any(isinstance(part, Tensor) and part.array for part in flat):
-                message = f"line {line} makes a tensor of a type that an array may not have"
-                raise TraceError("numpy-argument", message)
-        if symbol == "constant" and any(isinstance(part, Tensor) for part in flat):
-            message = f"`tf.constant` in line {line} is given a tensor, which fails in a trace"
-            raise TraceError("fails-when-traced", message)
+        self._check_meaning(call, symbol, flat)
         if effect.random:
             self._tracer.trace.draws.append(call)
         tensors = [part for part in flat if isinstance(part, Tensor)]
@@ -131,7 +125,34 @@ class TracedLibraries:
         if not static:
             self._tracer.lacks_shape(f"what `tf.{symbol}` gives in line {line}")
         layered = any(part.layered for part in tensors) and not symbol.startswith(_NEW)
-        return Tensor(static=static, flow=flow, layered=layered)
+        squashed = symbol in keras_things.SQUASHING or (
+            symbol in _CASTING and any(part.squashed for part in tensors)
+        )
+        return Tensor(static=static, flow=flow, layered=layered, squashed=squashed)
+
+    def check_logits(self, flat: list[Value], call: ast.Call) -> None:
+        """Notes a crossentropy that finds logits in a trace, and none in eager mode.
+
+        With an activation of Keras, as `activation="softmax"`, it finds them both times.
+        """
+        if any(isinstance(part, Tensor) and part.squashed for part in flat):
+            self._tracer.trace.logits = (
+                f"the crossentropy of line {call.lineno} goes on from the logits beneath a softmax"
+                " or sigmoid in a trace, and not in eager mode"
+            )
+
+    def _check_meaning(self, call: ast.Call, symbol: str, flat: list[Value]) -> None:
+        """Stops at what is another thing in a trace, for what it is given."""
+        line = call.lineno
+        if keras_things.is_crossentropy(symbol):
+            self.check_logits(flat, call)
+        if symbol == "convert_to_tensor" and len(call.args) + len(call.keywords) > 1:
+            if any(isinstance(part, Tensor) and part.array for part in flat):
+                message = f"line {line} makes a tensor of a type that an array may not have"
+                raise TraceError("numpy-argument", message)
+        if symbol == "constant" and any(isinstance(part, Tensor) for part in flat):
+            message = f"`tf.constant` in line {line} is given a tensor, which fails in a trace"
+            raise TraceError("fails-when-traced", message)
 
     def flow(
         self, call: ast.Call, effect: Effect | None, values: list[Value], *, keeps: bool = False

@@ -29,7 +29,6 @@ from tfrewrite.analysis.abstract_values import (
 )
 from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.gradient_flow import Flow, Read
-from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.trace import Trace, TraceError
 from tfrewrite.analysis.traced_expressions import TracedExpressions, bends
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.flow import Loop
+    from tfrewrite.analysis.obstacle import Obstacle
     from tfrewrite.analysis.scopes import Scope
 
 _DEEPEST = 30
@@ -419,10 +419,8 @@ class Tracer:
         return found
 
     def check_mask(self, value: Value, text: str) -> None:
-        """Stops at what comes from outside and may have a mask of Keras, which stays there."""
-        obstacle = mask_lost(self.facts, value, f"`{text}`")
-        if obstacle is not None:
-            raise TraceError(obstacle.reason, obstacle.message)
+        """Notes what comes from outside and may have a mask of Keras, which stays there."""
+        self.trace.masked = self.trace.masked or mask_lost(self.facts, value, f"`{text}`")
 
     def given(self, call: ast.Call) -> list[Value]:
         """What a call is given, by position and then by name."""
@@ -480,15 +478,12 @@ def returnable(value: Value) -> str:
     return ""
 
 
-def mask_lost(facts: Facts, value: Value, words: str) -> Obstacle | None:
+def mask_lost(facts: Facts, value: Value, words: str) -> str:
     """Why a value may not go into a trace, or out of it, where it may have a mask of Keras."""
     line = facts.keras_masks.made
     if not line or not any(isinstance(part, Tensor) and part.layered for part in parts(value)):
-        return None
-    message = (
-        f"{words} may have the mask of line {line} on it, which does not go into a trace or out"
-    )
-    return Obstacle("mask-lost", message)
+        return ""
+    return f"{words} may have the mask of line {line} on it, which does not go into a trace or out"
 
 
 def _lazy(value: Value) -> bool:
