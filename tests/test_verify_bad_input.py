@@ -214,21 +214,6 @@ FAILING = {
         "beforehand",
     ),
     "a code that is true": (TRAIN + "raise SystemExit(True)", "with exit code 1", "printed"),
-    "functions of Python that are gone": (
-        TRAIN + "import os\nos.replace = os.walk = os.stat = os.getpid = os.path.join = None",
-        "could not be observed: TypeError",
-        "replaces parts of Python",
-    ),
-    "no open any more": (
-        TRAIN + "import builtins\nbuiltins.open = None",
-        "could not be observed: TypeError",
-        "replaces parts of Python",
-    ),
-    "files that are not its own": (
-        TRAIN + "import os\nos.closerange(3, 4096)",
-        "could not be observed: OSError",
-        "closes files",
-    ),
     "no directory any more": (
         "import os, shutil\nshutil.rmtree(os.getcwd())\nraise ValueError('so it goes')",
         "fails: ValueError: so it goes",
@@ -262,6 +247,37 @@ def test_the_end_of_what_it_wrote_is_kept(place: Place) -> None:
         "    import nothing_here",
         "ModuleNotFoundError: No module named 'nothing_here'",
     ]
+
+
+BEYOND_THE_PROBE = {
+    "functions of Python that are gone": (
+        TRAIN + "import os\nos.replace = os.walk = os.stat = os.getpid = os.path.join = None",
+        "could not be observed: TypeError",
+        "replaces parts of Python",
+    ),
+    "no open any more": (
+        TRAIN + "import builtins\nbuiltins.open = None",
+        "could not be observed: TypeError",
+        "replaces parts of Python",
+    ),
+    "files that are not its own": (
+        TRAIN + "import os\nos.closerange(3, 4096)",
+        "could not be observed: OSError",
+        "closes files",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("script", "reason", "advice"), BEYOND_THE_PROBE.values(), ids=BEYOND_THE_PROBE
+)
+def test_an_original_that_takes_away_what_it_takes_to_observe_it(
+    place: Place, script: str, reason: str, advice: str
+) -> None:
+    found = place.verify(script)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert reason in found.reason
+    assert advice in found.advice
 
 
 ENDLESS = {
