@@ -711,6 +711,32 @@ def test_processes_that_hide_do_not_stay(place: Place) -> None:
             continue
 
 
+UNDONE = """
+import ctypes
+library = ctypes.CDLL(None)
+for place in (b"/tmp", b"/var/tmp", b"/dev/shm", b"/"):
+    library.umount2(place, 2)
+    library.mount(b"none", place, None, 32 | 4096, None)
+library.unshare(0x20000)
+library.mount(b"none", b"/", None, 32 | 4096, None)
+with open({path!r}, "w") as file:
+    file.write("0.5")
+"""
+
+
+@linux
+@pytest.mark.usefixtures("shielded")
+def test_a_script_cannot_undo_what_protects_files(place: Place, tmp_path: Path) -> None:
+    elsewhere = Path("/var/lib") / f"{tmp_path.name}-undone.txt"
+    try:
+        found = place.verify(TRAIN + UNDONE.format(path=str(elsewhere)))
+    finally:
+        written = elsewhere.exists()
+        elsewhere.unlink(missing_ok=True)
+    assert not written
+    assert "writes elsewhere" in found.reason
+
+
 @linux
 @pytest.mark.usefixtures("shielded")
 def test_shared_memory_is_gone_with_the_run(place: Place) -> None:

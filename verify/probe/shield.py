@@ -14,6 +14,7 @@ NEW_MOUNTS, NEW_USER = 0x20000, 0x10000000
 READ_ONLY, BIND, REMOUNT, RECURSIVE, PRIVATE = 1, 4096, 32, 16384, 1 << 18
 KEPT = {"nosuid": 2, "nodev": 4, "noexec": 8, "noatime": 1024, "nodiratime": 2048}
 RELATIVE_TIMES = 1 << 21
+CAPABILITIES_OF_64, DROP_FOR_GOOD, MAY_MOUNT = 0x20080522, 24, 21
 OF_THE_SYSTEM = ("/dev", "/proc", "/sys")
 TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108  these are what is shielded
 SHARED = os.path.join("/dev", "shm")
@@ -70,6 +71,17 @@ class _Shield(object):
             self._mount("/proc/self/fd/%d" % descriptor, folder, BIND | RECURSIVE)
             os.close(descriptor)
         os.chdir(here)
+        self._leave_it_at_that()
+
+    def _leave_it_at_that(self):
+        """The script cannot take these mounts away again, even if it is root's."""
+        header = (ctypes.c_uint32 * 2)(CAPABILITIES_OF_64, 0)
+        sets = (ctypes.c_uint32 * 6)()  # effective, permitted and inheritable; twice 32 of each
+        self._call("capget", header, sets)
+        for place in range(3):
+            sets[place] &= ~(1 << MAY_MOUNT) & 0xFFFFFFFF
+        self._call("prctl", DROP_FOR_GOOD, ctypes.c_ulong(MAY_MOUNT), 0, 0, 0)
+        self._call("capset", header, sets)
 
     def _begin(self):
         user, group = os.getuid(), os.getgid()
