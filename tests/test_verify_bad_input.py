@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -709,6 +710,43 @@ def test_processes_that_hide_do_not_stay(place: Place) -> None:
             assert seconds.encode() not in path.read_bytes()
         except OSError:  # noqa: PERF203  it has ended meanwhile
             continue
+
+
+SHIELDED = """
+import os, sys
+sys.path.insert(0, ".")
+from probe import shield
+print(shield.raise_shield(os.path.abspath("room"), os.path.abspath("record")) or "up")
+for place in ("/tmp", "/var/tmp", "/dev/shm", "room", "record"):
+    open(place + "/of-nobody", "w").close()
+for place, own in shield.written_to(os.path.abspath("room")):
+    print(place[1:], os.listdir(own))
+"""
+
+
+@linux
+@pytest.mark.skipif(os.geteuid() != 0, reason="the other tests run as somebody else already")
+def test_files_are_protected_whoever_runs_it() -> None:
+    python = shutil.which("python3", path="/usr/bin:/bin")
+    if python is None:
+        pytest.skip("no interpreter that everybody may run")
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        shutil.copytree(PROBE, folder / "probe")
+        for own in ("room", "record"):
+            (folder / own).mkdir()
+            (folder / own).chmod(0o777)
+        found = subprocess.run(
+            [python, "-B", "-c", SHIELDED], cwd=folder, user=65534, group=65534, text=True,
+            capture_output=True, check=False,
+        )  # fmt: skip
+        if "not protected" in found.stdout:
+            pytest.skip(found.stdout)
+        assert found.stdout.splitlines() == ["up", "tmp ['of-nobody']", "var/tmp ['of-nobody']"]
+        assert (folder / "room" / "of-nobody").exists()
+    for place in ("/tmp", "/var/tmp", "/dev/shm"):  # noqa: S108
+        assert not Path(place, "of-nobody").exists()
 
 
 UNDONE = """

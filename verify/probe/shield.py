@@ -60,8 +60,11 @@ class _Shield(object):
             self._mount(folder, folder, BIND)
             # Known by descriptor: the path leads elsewhere once there is another /tmp.
             own[folder] = os.open(folder, os.O_PATH)
-        for place in temporary:
-            self._cover(place, _memory_of(place, room))
+        # All before the first is covered: the room may lie in one of them.
+        memories = [(place, self._memory(place, room)) for place in temporary]
+        for place, memory in memories:
+            self._cover(place, memory)
+            os.close(memory)
         if os.path.isdir(SHARED):  # what lies there belongs to other processes
             self._mount("tmpfs", SHARED, 0, "tmpfs", "mode=1777,size=%d" % MOST_IN_MEMORY)
         for place, options in list(_mounts()):
@@ -110,15 +113,21 @@ class _Shield(object):
             if place == "/":
                 raise
 
-    def _cover(self, place, memory):
-        """What lies there can be read; what is written is kept apart."""
+    def _memory(self, place, room):
+        """Where is kept what is written there; known by descriptor, as the folders of the run."""
+        memory = _memory_of(place, room)
         os.makedirs(memory)
         self._mount("tmpfs", memory, 0, "tmpfs", "size=%d" % MOST_IN_MEMORY)
         upper, work = os.path.join(memory, "upper"), os.path.join(memory, "work")
         os.mkdir(upper)
         os.chmod(upper, os.stat(place).st_mode & 0o7777)
         os.mkdir(work)
-        layers = "lowerdir=%s,upperdir=%s,workdir=%s" % (place, upper, work)
+        return os.open(memory, os.O_PATH)
+
+    def _cover(self, place, memory):
+        """What lies there can be read; what is written is kept apart."""
+        own = "/proc/self/fd/%d" % memory
+        layers = "lowerdir=%s,upperdir=%s/upper,workdir=%s/work" % (place, own, own)
         self._mount("overlay", place, 0, "overlay", layers)
 
     def _mount(self, source, target, flags, kind=None, data=None):
