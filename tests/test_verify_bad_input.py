@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -220,21 +221,6 @@ FAILING = {
         "beforehand",
     ),
     "a code that is true": (TRAIN + "raise SystemExit(True)", "with exit code 1", "printed"),
-    "functions of Python that are gone": (
-        TRAIN + "import os\nos.replace = os.walk = os.stat = os.getpid = os.path.join = None",
-        "could not be observed: TypeError",
-        "replaces parts of Python",
-    ),
-    "no open any more": (
-        TRAIN + "import builtins\nbuiltins.open = None",
-        "could not be observed: TypeError",
-        "replaces parts of Python",
-    ),
-    "files that are not its own": (
-        TRAIN + "import os\nos.closerange(3, 4096)",
-        "could not be observed: OSError",
-        "closes files",
-    ),
     "no directory any more": (
         "import os, shutil\nshutil.rmtree(os.getcwd())\nraise ValueError('so it goes')",
         "fails: ValueError: so it goes",
@@ -268,6 +254,37 @@ def test_the_end_of_what_it_wrote_is_kept(place: Place) -> None:
         "    import nothing_here",
         "ModuleNotFoundError: No module named 'nothing_here'",
     ]
+
+
+BEYOND_THE_PROBE = {
+    "functions of Python that are gone": (
+        TRAIN + "import os\nos.replace = os.walk = os.stat = os.getpid = os.path.join = None",
+        "could not be observed: TypeError",
+        "replaces parts of Python",
+    ),
+    "no open any more": (
+        TRAIN + "import builtins\nbuiltins.open = None",
+        "could not be observed: TypeError",
+        "replaces parts of Python",
+    ),
+    "files that are not its own": (
+        TRAIN + "import os\nos.closerange(3, 4096)",
+        "could not be observed: OSError",
+        "closes files",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("script", "reason", "advice"), BEYOND_THE_PROBE.values(), ids=BEYOND_THE_PROBE
+)
+def test_an_original_that_takes_away_what_it_takes_to_observe_it(
+    place: Place, script: str, reason: str, advice: str
+) -> None:
+    found = place.verify(script)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert reason in found.reason
+    assert advice in found.advice
 
 
 ENDLESS = {
@@ -699,6 +716,69 @@ def test_processes_that_hide_do_not_stay(place: Place) -> None:
             assert seconds.encode() not in path.read_bytes()
         except OSError:  # noqa: PERF203  it has ended meanwhile
             continue
+
+
+SHIELDED = """
+import os, sys
+sys.path.insert(0, ".")
+from probe import shield
+print(shield.raise_shield(os.path.abspath("room"), os.path.abspath("record")) or "up")
+for place in ("/tmp", "/var/tmp", "/dev/shm", "room", "record"):
+    open(place + "/of-nobody", "w").close()
+for place, own in shield.written_to(os.path.abspath("room")):
+    print(place[1:], os.listdir(own))
+"""
+
+
+@linux
+@pytest.mark.skipif(os.geteuid() != 0, reason="the other tests run as somebody else already")
+def test_files_are_protected_whoever_runs_it() -> None:
+    python = shutil.which("python3", path="/usr/bin:/bin")
+    if python is None:
+        pytest.skip("no interpreter that everybody may run")
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        shutil.copytree(PROBE, folder / "probe")
+        for own in ("room", "record"):
+            (folder / own).mkdir()
+            (folder / own).chmod(0o777)
+        found = subprocess.run(
+            [python, "-B", "-c", SHIELDED], cwd=folder, user=65534, group=65534, text=True,
+            capture_output=True, check=False,
+        )  # fmt: skip
+        if "not protected" in found.stdout:
+            pytest.skip(found.stdout)
+        assert found.stdout.splitlines() == ["up", "tmp ['of-nobody']", "var/tmp ['of-nobody']"]
+        assert (folder / "room" / "of-nobody").exists()
+    for place in ("/tmp", "/var/tmp", "/dev/shm"):  # noqa: S108
+        assert not Path(place, "of-nobody").exists()
+
+
+UNDONE = """
+import ctypes
+library = ctypes.CDLL(None)
+for place in (b"/tmp", b"/var/tmp", b"/dev/shm", b"/"):
+    library.umount2(place, 2)
+    library.mount(b"none", place, None, 32 | 4096, None)
+library.unshare(0x20000)
+library.mount(b"none", b"/", None, 32 | 4096, None)
+with open({path!r}, "w") as file:
+    file.write("0.5")
+"""
+
+
+@linux
+@pytest.mark.usefixtures("shielded")
+def test_a_script_cannot_undo_what_protects_files(place: Place, tmp_path: Path) -> None:
+    elsewhere = Path("/var/lib") / f"{tmp_path.name}-undone.txt"
+    try:
+        found = place.verify(TRAIN + UNDONE.format(path=str(elsewhere)))
+    finally:
+        written = elsewhere.exists()
+        elsewhere.unlink(missing_ok=True)
+    assert not written
+    assert "writes elsewhere" in found.reason
 
 
 @linux

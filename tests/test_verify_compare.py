@@ -33,7 +33,8 @@ for number, (role, values) in enumerate(runs):
     recorder = recording.Recorder(folder)
     for kind, name, step, value in values:
         recorder.now = lambda kind, step=step: step
-        loop = 1 if kind == "weights" else None
+        kind, _, loop = kind.partition(":")  # of which loop its step is
+        loop = int(loop or 1) if kind == "weights" else None
         dtype = None if isinstance(value, str) else np.float32
         recorder.value(kind, name, np.array(value, dtype), loop=loop)
     recorder.close()
@@ -336,6 +337,19 @@ def test_variables_that_are_made_in_a_trace_have_other_numbers(comparing: Compar
 def test_a_variable_of_another_size_is_another(comparing: Comparing) -> None:
     found = comparing([("weights", "w_1", 1, [1.0])], [("weights", "w_2", 1, [1.0, 1.0])])
     assert found["only_original"] == [["weights", "w_1"]]
+
+
+def test_other_runs_count_as_far_as_their_steps_are_of_the_same_loops(
+    comparing: Comparing,
+) -> None:
+    """A step of the loop around it, which the original does not make, moves all that follow."""
+    astray = [*weights(1.0, 2.0), ("weights:2", "w", 3, 2.0), *weights(3.0, 4.0, start=4)]
+    found = comparing.series(
+        weights(1.0, 2.0, 3.0, 4.0), weights(1.0, 2.0, 3.5, 4.0), nudged=astray, again=astray
+    )
+    assert distances(found) == [0.0, 0.0, 0.5, 0.0]
+    assert [point["envelope"] for point in found["points"]] == [0.0, 0.0, 0.0, 0.0]
+    assert [point["noise"] for point in found["points"]] == [0.0, 0.0, 0.0, 0.0]
 
 
 def test_of_a_large_array_no_column_is_left_out(comparing: Comparing) -> None:

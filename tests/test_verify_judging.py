@@ -142,21 +142,21 @@ def other_file(*points: Measured, name: str = "picture.png") -> Series:
 
 
 @pytest.mark.parametrize(
-    ("own", "rounded", "name", "passes"),
+    ("envelope", "noise", "rounded", "name", "passes"),
     [
-        ({}, False, "picture.png", False),
-        ({}, True, "picture.png", False),
-        ({"envelope": math.inf}, True, "picture.png", True),
-        ({"envelope": math.inf}, False, "picture.png", False),
-        ({"noise": math.inf}, False, "picture.png", True),
-        ({}, False, "model/saved_model.pb", True),
+        (0.0, 0.0, False, "picture.png", False),
+        (0.0, 0.0, True, "picture.png", False),
+        (math.inf, 0.0, True, "picture.png", True),
+        (math.inf, 0.0, False, "picture.png", False),
+        (0.0, math.inf, False, "picture.png", True),
+        (0.0, 0.0, False, "model/saved_model.pb", True),
     ],
 )
 def test_a_file_without_numbers_tells_where_rounding_leaves_it_as_it_is(
-    own: dict[str, float], *, rounded: bool, name: str, passes: bool
+    envelope: float, noise: float, *, rounded: bool, name: str, passes: bool
 ) -> None:
     trained = weights(point(1, ULP if rounded else 0.0))
-    file = other_file(point(0, math.inf, **own), name=name)
+    file = other_file(point(0, math.inf, envelope=envelope, noise=noise), name=name)
     found = verdict(Contract.ROUNDING, trained, file)
     assert (found.verdict is Verdict.PASS) is passes
     assert verdict(Contract.PRECISION, trained, file).verdict is Verdict.PASS

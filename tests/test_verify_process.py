@@ -663,7 +663,7 @@ def test_mounts_are_kept_until_all_is_over(tmp_path: Path) -> None:
         assert (os.fstat(kept).st_dev, os.fstat(kept).st_ino) == family.mounts_of(process.pid)
     finally:
         its.end()
-    assert (its.mounts, its.mounts_kept) == (None, None)
+    assert [vars(its)[name] for name in ("mounts", "mounts_kept")] == [None, None]
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(kept)
 

@@ -337,6 +337,10 @@ def compared(key, original, ours, rewritten, theirs, again, nudged):
             ours, theirs = at(seen, ours), at(seen, theirs)
             own_again = [at(seen, own) for own in own_again]
             own_nudged = [at(seen, own) for own in own_nudged]
+    if kind == "weights":
+        own_again, own_nudged = (
+            [in_step(own, ours) for own in every] for every in (own_again, own_nudged)
+        )
     found = {
         "kind": kind,
         "name": name,
@@ -374,6 +378,14 @@ def steps_at_once(entries):
     """Keras may make several steps between two of its calls; 1 where weights were seen at each."""
     steps = [0] + [entry["step"] for entry in entries]
     return min(steps[place + 1] - steps[place] for place in range(len(entries)))
+
+
+def in_step(own, ours):
+    """Another run of the original, as far as its steps are of the same loops."""
+    for place, (one, entry) in enumerate(zip(own, ours)):
+        if one["loop"] != entry["loop"]:
+            return own[:place]
+    return own
 
 
 def at(steps, entries):

@@ -1,5 +1,6 @@
 """One run of a script: what is asked for, and what is put in place to see or to time it."""
 
+import contextlib
 import importlib
 import json
 import os
@@ -144,13 +145,23 @@ class Observed(Run):
 
     def _turned(self):
         if self.nudges is not None and not self.loops.step:
-            self.nudges.begin()
+            with self._unseen():
+                self.nudges.begin()
+
+    @contextlib.contextmanager
+    def _unseen(self):
+        """What is done to weights here is no work of the script, and makes no step of a turn."""
+        worked = self.loops.worked
+        yield
+        self.weights.changed()
+        self.loops.worked = worked
 
     def _stepped(self, loop):
         self.traffic.end_step()
         self.weights.record("weights", loop)
         if self.nudges is not None:
-            self.nudges.step()
+            with self._unseen():
+                self.nudges.step()
         self.growth.note()
         self.recorder.flush()
         self.traffic.begin_step()

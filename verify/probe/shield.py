@@ -14,6 +14,7 @@ NEW_MOUNTS, NEW_USER = 0x20000, 0x10000000
 READ_ONLY, BIND, REMOUNT, RECURSIVE, PRIVATE = 1, 4096, 32, 16384, 1 << 18
 KEPT = {"nosuid": 2, "nodev": 4, "noexec": 8, "noatime": 1024, "nodiratime": 2048}
 RELATIVE_TIMES = 1 << 21
+CAPABILITIES_OF_64, DROP_FOR_GOOD, MAY_MOUNT = 0x20080522, 24, 21
 OF_THE_SYSTEM = ("/dev", "/proc", "/sys")
 TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108  these are what is shielded
 SHARED = os.path.join("/dev", "shm")
@@ -59,8 +60,11 @@ class _Shield(object):
             self._mount(folder, folder, BIND)
             # Known by descriptor: the path leads elsewhere once there is another /tmp.
             own[folder] = os.open(folder, os.O_PATH)
-        for place in temporary:
-            self._cover(place, _memory_of(place, room))
+        # All before the first is covered: the room may lie in one of them.
+        memories = [(place, self._memory(place, room)) for place in temporary]
+        for place, memory in memories:
+            self._cover(place, memory)
+            os.close(memory)
         if os.path.isdir(SHARED):  # what lies there belongs to other processes
             self._mount("tmpfs", SHARED, 0, "tmpfs", "mode=1777,size=%d" % MOST_IN_MEMORY)
         for place, options in list(_mounts()):
@@ -70,6 +74,17 @@ class _Shield(object):
             self._mount("/proc/self/fd/%d" % descriptor, folder, BIND | RECURSIVE)
             os.close(descriptor)
         os.chdir(here)
+        self._leave_it_at_that()
+
+    def _leave_it_at_that(self):
+        """The script cannot take these mounts away again, even if it is root's."""
+        header = (ctypes.c_uint32 * 2)(CAPABILITIES_OF_64, 0)
+        sets = (ctypes.c_uint32 * 6)()  # effective, permitted and inheritable; twice 32 of each
+        self._call("capget", header, sets)
+        for place in range(3):
+            sets[place] &= ~(1 << MAY_MOUNT) & 0xFFFFFFFF
+        self._call("prctl", DROP_FOR_GOOD, ctypes.c_ulong(MAY_MOUNT), 0, 0, 0)
+        self._call("capset", header, sets)
 
     def _begin(self):
         user, group = os.getuid(), os.getgid()
@@ -98,15 +113,21 @@ class _Shield(object):
             if place == "/":
                 raise
 
-    def _cover(self, place, memory):
-        """What lies there can be read; what is written is kept apart."""
+    def _memory(self, place, room):
+        """Where is kept what is written there; known by descriptor, as the folders of the run."""
+        memory = _memory_of(place, room)
         os.makedirs(memory)
         self._mount("tmpfs", memory, 0, "tmpfs", "size=%d" % MOST_IN_MEMORY)
         upper, work = os.path.join(memory, "upper"), os.path.join(memory, "work")
         os.mkdir(upper)
         os.chmod(upper, os.stat(place).st_mode & 0o7777)
         os.mkdir(work)
-        layers = "lowerdir=%s,upperdir=%s,workdir=%s" % (place, upper, work)
+        return os.open(memory, os.O_PATH)
+
+    def _cover(self, place, memory):
+        """What lies there can be read; what is written is kept apart."""
+        own = "/proc/self/fd/%d" % memory
+        layers = "lowerdir=%s,upperdir=%s/upper,workdir=%s/work" % (place, own, own)
         self._mount("overlay", place, 0, "overlay", layers)
 
     def _mount(self, source, target, flags, kind=None, data=None):

@@ -237,7 +237,6 @@ class Nudges(object):
         for session in self._weights.open_sessions:
             self._done.discard(id(session))
             self.before_run(session)
-        self._weights.changed()  # so that this is no step of the script
 
     def before_run(self, session):
         """In graph mode: as soon as all weights of a session have values."""
