@@ -41,11 +41,12 @@ _NEWEST = (2, 21)
 _WORD = "mixed_precision"
 _MOST_BY_PLACE = 4
 _TYPES = frozenset({"float32", "int32", "int64"})
-_OPTIMIZERS = frozenset("SGD Adam RMSprop Adagrad Adadelta Adamax Nadam AdamW".split())
+_OPTIMIZERS = frozenset({"SGD", "Adam", "RMSprop"})
+_BY_NAME = frozenset(name.lower() for name in _OPTIMIZERS)
 _OPTIMIZER_PACKAGES = frozenset({"keras.optimizers", "optimizers", "keras.optimizers.legacy"})
 _OPTIMIZER_OPTIONS = frozenset(
     "learning_rate lr decay momentum nesterov beta_1 beta_2 epsilon amsgrad rho centered clipnorm"
-    " clipvalue global_clipnorm weight_decay initial_accumulator_value name".split()
+    " clipvalue global_clipnorm weight_decay name".split()
 )
 _COMPILED_WITH = frozenset("optimizer loss metrics loss_weights weighted_metrics".split())
 # Their attributes go to the optimizer that is given, in Keras 2 and 3.
@@ -260,7 +261,9 @@ class MixedParts:
                 return Obstacle("other-settings", message)
         given = [option.value for option in call.keywords if option.arg == "optimizer"]
         if any(not self._is_fresh(one, call) for one in given or call.args[:1]):
-            message = f"the optimizer of line {call.lineno} may be compiled with a second time"
+            message = (
+                f"the optimizer of line {call.lineno} may have a scale already, or was not tried"
+            )
             return Obstacle("optimizer-not-known", message)
         return None
 
@@ -269,10 +272,10 @@ class MixedParts:
 
         Measured on 2.15: one that has a scale already is not given a second one, but an error.
         """
-        if isinstance(optimizer, (ast.Constant, ast.Call)):
-            return True
+        if isinstance(optimizer, ast.Constant):
+            return str(optimizer.value).lower() in _BY_NAME
         if not isinstance(optimizer, ast.Name):
-            return False
+            return isinstance(optimizer, ast.Call)
         bindings = self._facts.scopes.bindings(optimizer)
         given = [
             use
@@ -281,7 +284,8 @@ class MixedParts:
         ]
         return (
             len(bindings) == 1
-            and bindings[0].value is not None
+            and isinstance(bindings[0].value, (ast.Call, ast.Constant))
+            and self._is_fresh(bindings[0].value, compiling)
             and given == [optimizer]
             and self._loops(bindings[0].value) == self._loops(compiling)
         )
