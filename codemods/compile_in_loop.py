@@ -31,9 +31,7 @@ class CompileInLoop(Rule):
     ## Why it is slow
     `compile` throws away the step that Keras has traced and compiled, so that the next `fit` or
     `train_on_batch` does it again, and makes a new optimizer. An optimizer that is made for each
-    step makes its variables again. Measured for a network of three layers on two busy cores (2.21):
-    a `train_on_batch` 1.9 ms, with a `compile` before it 899; a `fit` of one batch 126 and 1119; an
-    eager step 27 ms, with a new Adam 55. A new loss object costs nothing that could be measured.
+    step makes its variables again. A new loss object costs nothing that could be measured.
 
     ## Before
     ```python

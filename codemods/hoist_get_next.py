@@ -30,9 +30,7 @@ class HoistGetNext(Rule):
     In a graph, `get_next()` takes nothing: it makes an op that takes the next element each time
     that it is run. Called in a loop it makes a new op in each turn. The session has to take in the
     changed graph before each run, so that every step costs much more than one without, and more
-    with every step; memory grows with it. TensorFlow warns of it after 32 calls. Measured over 500
-    steps of a small network on two busy cores: 31 ms a step at first and 87 at the end, against 0.6
-    from the first to the last with the call before the loop (2.21: 29 and 61 against 0.6).
+    with every step; memory grows with it. TensorFlow warns of it after 32 calls.
 
     ## Before
     ```python

@@ -45,8 +45,7 @@ class HoistGraphBuilding(Rule):
     ## Why it is slow
     In a graph a call such as `tf.argmax(logits, 1)` computes nothing: it makes an op, a new one
     each time. In a loop the graph grows with every turn, and the session has to take in the changed
-    graph and plan anew before each run. A step costs many times as much, and more with every step:
-    10 to 16 times after 450 steps with one op a step, 300 times after 1,200 with an assignment.
+    graph and plan anew before each run. A step costs many times as much, and more with every step.
     Memory grows with it. A `tf.train.Saver()` for each checkpoint adds some ops for each variable.
 
     ## Before

@@ -34,7 +34,7 @@ class HoistTfFunction(Rule):
     ## Why it is slow
     A new `tf.function` knows no graph yet: it is traced at its first call, which takes as long as
     many of its steps. Made in each turn of a loop it is traced in each, and nothing that it has
-    compiled is ever used again. Measured on a small network: 50 times the time of a step.
+    compiled is ever used again.
 
     ## Before
     ```python

@@ -75,10 +75,8 @@ class InsertPrefetch(Rule):
 
     ## When it does not help
     Where making a batch costs little beside the step or the step little beside the batch, or all
-    cores are busy anyway. Measured on two cores with other work on them: on 1.15.5 0.9 to 1.1 times
-    where map and step both compute, 1.2 where the step waits for something (a device), 1.3 to 1.6
-    where making the batch waits (a disk). On 2.21 0.9 to 1.2 times over the same five loops, which
-    is noise: it injects a prefetch by itself. For the same reason a pipeline whose functions can be
+    cores are busy anyway: on 1.15.5 nothing was gained where map and step both compute. 2.21
+    injects a prefetch by itself. For the same reason a pipeline whose functions can be
     seen at work is already racy there.
     """
 

@@ -61,7 +61,7 @@ class MergeSessionRuns(Rule):
 
     ## When it does not help
     Where the merged runs share little of the graph, or where feeding is nothing and the step is
-    long: measured gains lie between 1.0 and 1.7 times.
+    long.
     """
 
     code = "TFR101"

@@ -66,11 +66,10 @@ class ParallelMap(Rule):
     are made in that function (`consumer-not-seen`).
 
     ## When it does not help
-    Where the function is cheap beside handing an element over (on 1.15.5 0.8 times for one product
-    of ten numbers, 1.1 for a cast and a division of an image of 28 by 28), the cores are
-    busy with the step, or making batches is not what the step waits for. On 2.21 a map whose
-    function has no state is made parallel by TensorFlow itself (`map_parallelization`), so that
-    there nothing is gained or lost; 1.15 does not do it.
+    Where the function is cheap beside handing an element over, as one product of ten numbers is,
+    the cores are busy with the step, or making batches is not what the step waits for. On 2.21 a
+    map whose function has no state is made parallel by TensorFlow itself (`map_parallelization`),
+    so that there nothing is gained or lost; 1.15 does not do it.
     """
 
     code = "TFR302"

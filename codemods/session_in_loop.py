@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _FEW_TURNS = 3
 _COST = (
-    "opening one takes about 20 ms and restoring a small checkpoint as much again, where a run of"
-    " a small network takes 0.2"
+    "opening one, and restoring a checkpoint, takes many times as long as a run of a small network"
 )
 
 
@@ -31,10 +30,7 @@ class SessionInLoop(Rule):
 
     ## Why it is slow
     A new session takes the whole graph in again, optimises it again and starts with empty
-    variables, so that a checkpoint has to be read again, too. Measured on two busy cores, with a
-    network of three layers: 20 ms to open one and run a sum, 45 with a restore, against 0.1 and
-    0.2 in a session that is kept (2.21: 25 and 90 against 0.9 and 1.8). A Keras model takes 100 to
-    300 ms to load.
+    variables, so that a checkpoint has to be read again, too. A Keras model takes longer still.
 
     ## Before
     ```python
@@ -265,6 +261,6 @@ def _loaded(facts: Facts) -> Iterator[Site]:
             yield Report(
                 facts.source.span(call),
                 f"the loop of line {line} {'calls ' + title if title else ''}loads the same model"
-                " in each turn, 100 to 300 ms for a small one; load it once, before the loop",
+                " in each turn; load it once, before the loop",
             )
             break
