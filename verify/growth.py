@@ -71,8 +71,8 @@ def environment(run: Observation, conditions: Conditions) -> Environment:
     notes = [str(note) for note in (*run.summary.get("notes", ()), *run.result.notes)]
     if run.result.dropped:
         notes.append(f"{run.result.dropped:,} bytes of what it printed were not compared")
-    if conditions.synthetic:
-        notes.append("made-up data stood in for well-known data sets")
+    if made_up := run.summary.get("made_up"):
+        notes.append(f"made-up data stood in for {', '.join(map(str, made_up))}")
     if conditions.legacy_keras:
         notes.append("Keras 2 (tf-keras) was used as tf.keras")
     devices = [str(one) for one in found.get("devices", ())]

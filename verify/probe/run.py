@@ -69,6 +69,7 @@ class Run(object):
             "elapsed_s": time.time() - self.began,
             "peak_memory_mb": growth.peak_memory_mb(),
             "notes": self.notes,
+            "made_up": _made_up(),
             "environment": _environment(self.tensorflow),
         }
 
@@ -218,6 +219,12 @@ class Timed(Run):
             turns_of=self.loops.turns_of,
         )
         return found
+
+
+def _made_up():
+    """The data sets that were made up and taken."""
+    synthetic = sys.modules.get(__package__ + ".synthetic")
+    return synthetic.served() if synthetic else []
 
 
 def _executed(tree):
