@@ -230,6 +230,14 @@ def test_options_reach_the_runs(cli: Cli, runs: FakeRuns) -> None:
     assert len(runs.of("timed")) == 4
 
 
+def test_made_up_data_are_named_where_they_were_taken(cli: Cli, runs: FakeRuns) -> None:
+    make(train=TRAIN)
+    assert "made-up" not in cli("train.py", "--synthetic-data").stdout
+    runs.summary = {"served": ["cifar10", "mnist"]}
+    done = cli("train.py", "--synthetic-data")
+    assert "note      made-up data stood in for cifar10, mnist\n" in done.stdout
+
+
 def test_without_options(cli: Cli, runs: FakeRuns) -> None:
     make(train=TRAIN)
     assert cli("train.py").exit_code == 0

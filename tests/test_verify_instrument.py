@@ -93,3 +93,25 @@ def test_without_a_probe_the_marks_do_nothing(
     scope: dict[str, object] = {}
     exec(compile(marked(text), "x.py", "exec"), scope)  # noqa: S102
     assert scope["out"] == [1, 2, 2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("for g, v in zip(a, b):\n    v.assign_sub(rate * g)\n", 0),
+        ("for v in b:\n    v.assign(0.9 * v)\n", 0),
+        (
+            "for i, v in enumerate(c):\n    m[i].assign(v)\n    d = m[i]\n    v.assign_sub(d)\n",
+            0,
+        ),
+        ("for x in data:\n    w.assign_sub(f(x))\n", 1),
+        ("for x in data:\n    x.w.assign_sub(f(x))\n", 1),
+        ("for v in b:\n    step(v)\n    v.assign(0)\n", 1),
+        ("for v in b:\n    v.assign(0)\nelse:\n    f()\n", 1),
+        ("for v in b:\n    if v:\n        v.assign(0)\n", 1),
+        ("while v:\n    v.assign(0)\n", 1),
+        ("for x in data:\n    for v in b:\n        v.assign_add(g(x))\n", 1),
+    ],
+)
+def test_an_update_of_several_variables_is_no_loop_of_steps(text: str, count: int) -> None:
+    assert len(instrument({"x.py": text.encode()}).marks) == count

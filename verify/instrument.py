@@ -4,7 +4,8 @@
     while step < last:           while marks.go((step < last), 3):
 
 Lines stay where they are, so that a traceback names the line that the owner knows. A loop in a
-generator is left alone: its turns fall between those of the loop that it feeds.
+generator is left alone: its turns fall between those of the loop that it feeds. So is one that only
+assigns to the variables that it goes over: all its turns are one update.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _STEPS = f"__import__('{MARKS}').steps(("
 _GO = f"__import__('{MARKS}').go(("
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+ASSIGNING = frozenset({"assign", "assign_add", "assign_sub"})
 SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Module)
 Loop = ast.For | ast.While
 
@@ -75,8 +77,27 @@ def _loops(source: Source) -> Iterator[Loop]:
     generators = _generators(source)
     loops: list[Loop] = [*source.all(ast.For), *source.all(ast.While)]
     for loop in loops:
-        if _scope(source, loop) not in generators:
+        if _scope(source, loop) not in generators and not _is_update(loop):
             yield loop
+
+
+def _is_update(loop: Loop) -> bool:
+    """Such as `for gradient, variable in zip(...): variable.assign_sub(rate * gradient)`."""
+    if not isinstance(loop, ast.For) or loop.orelse:
+        return False
+    targets = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+    assigned = set()
+    for statement in loop.body:
+        match statement:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr=name))):
+                if name not in ASSIGNING:
+                    return False
+                assigned.add(held.id if isinstance(held, ast.Name) else "")
+            case ast.Assign() | ast.AugAssign():
+                pass
+            case _:
+                return False
+    return bool(assigned & targets)
 
 
 def _generators(source: Source) -> set[ast.AST]:
