@@ -1,4 +1,4 @@
-"""The same, with tensors for the counter and the weight."""
+"""A compiled step that is traced anew in each call: its counter and its weight are numbers."""
 
 import hashlib
 
@@ -14,9 +14,17 @@ model = tf.keras.Sequential([tf.keras.layers.Dense(8, activation="tanh"), tf.ker
 optimizer = tf.keras.optimizers.SGD(0.05)
 loss_of = tf.keras.losses.MeanSquaredError()
 shrunk = tf.Variable(tf.zeros([6]))
+batches = tf.data.Dataset.from_tensor_slices((inputs, targets)).batch(32).cache().repeat()
 
 
-@tf.function
+@tf.function(
+    input_signature=[
+        tf.TensorSpec((32, 6), tf.float32),
+        tf.TensorSpec((32, 1), tf.float32),
+        tf.TensorSpec((), tf.int32),
+        tf.TensorSpec((), tf.float32),
+    ]
+)
 def train_step(x, y, step, beta):
     with tf.GradientTape() as tape:
         pull = tf.reduce_sum(tf.square(shrunk - 1.0))
@@ -29,9 +37,8 @@ def train_step(x, y, step, beta):
 
 
 beta = 0.0
-for step in range(24):
-    rows = slice(step % 8 * 32, step % 8 * 32 + 32)
-    loss = train_step(inputs[rows], targets[rows], tf.constant(step), tf.constant(beta, tf.float32))
+for step, (x, y) in enumerate(batches.take(24).prefetch(tf.data.AUTOTUNE)):
+    loss = train_step(x, y, tf.constant(step), tf.constant(beta))
     beta = min(0.1, beta + 0.01)
     print(step, float(loss))
 

@@ -11,7 +11,7 @@ tf.keras.utils.set_random_seed(3)
 rng = np.random.RandomState(3)
 samples = (rng.normal(size=(512, 10)) * 0.5 + 1.0).astype(np.float32)
 real_data = tf.data.Dataset.from_tensor_slices(samples).batch(BATCH, drop_remainder=True)
-real_data = real_data.prefetch(tf.data.AUTOTUNE)
+real_data = real_data.cache().prefetch(tf.data.AUTOTUNE)
 stream = tf.random.Generator.from_seed(3)
 
 
@@ -41,7 +41,6 @@ def critic_loss(real, fake):
     return cross_entropy(tf.ones_like(real), real) + cross_entropy(tf.zeros_like(fake), fake)
 
 
-@tf.function
 def critic_step(real):
     noise = stream.normal([BATCH, NOISE])
     with tf.GradientTape() as tape:
@@ -51,7 +50,6 @@ def critic_step(real):
     return loss
 
 
-@tf.function
 def generator_step():
     noise = stream.normal([BATCH, NOISE])
     with tf.GradientTape() as tape:
@@ -62,10 +60,15 @@ def generator_step():
     return loss
 
 
+# One call for both updates.
+@tf.function
+def train_step(real):
+    return critic_step(real), generator_step()
+
+
 for epoch in range(EPOCHS):
     for real in real_data:
-        c_loss = critic_step(real)
-        g_loss = generator_step()
+        c_loss, g_loss = train_step(real)
     print(epoch, float(c_loss), float(g_loss))
 
 weights = np.concatenate([v.numpy().ravel() for v in generator.variables + critic.variables])

@@ -33,8 +33,12 @@ class Agent:
         self.loss = tf.keras.losses.Huber()
         self.discount = discount
 
-    @tf.function
-    def learn(self, state, action, reward, following):
+    @tf.function(input_signature=[tf.TensorSpec((), tf.int32)])
+    def learn(self, start):
+        # The rows are taken in the graph, too.
+        rows = start + tf.range(BATCH)
+        state, action = tf.gather(states, rows), tf.gather(actions, rows)
+        reward, following = tf.gather(rewards, rows), tf.gather(next_states, rows)
         best = tf.reduce_max(self.target(following), axis=1)
         wanted = reward + self.discount * best
         with tf.GradientTape() as tape:
@@ -46,19 +50,17 @@ class Agent:
         self.optimizer.apply_gradients(zip(gradients, variables))
         return loss
 
+    @tf.function
     def copy(self):
-        self.target.set_weights(self.online.get_weights())
+        for old, new in zip(self.target.variables, self.online.variables):
+            old.assign(new)
 
 
 agent = Agent(0.002, 0.95)
 agent.copy()
 
 for step in range(STEPS):
-    start = step % 8 * BATCH
-    end = start + BATCH
-    loss = agent.learn(
-        states[start:end], actions[start:end], rewards[start:end], next_states[start:end]
-    )
+    loss = agent.learn(tf.constant(step % 8 * BATCH))
     if step % 20 == 0:
         agent.copy()
         print(step, float(loss))
