@@ -179,3 +179,24 @@ def test_what_keras_2_counts_for_itself_is_no_weight(monkeypatch: pytest.MonkeyP
     model = Model()
     model.compile()
     assert [name for name, _, _ in weights.values()] == [model.kernel.name]
+
+
+def test_variables_that_nobody_can_reach_are_not_there() -> None:
+    class Eager:
+        name = "v:0"
+        trainable = True
+
+        def __init__(self) -> None:
+            self.itself = self
+
+        def numpy(self) -> float:
+            return 1.5
+
+    recorder = Recorder()
+    weights = importlib.import_module(WEIGHTS).Weights(recorder)
+    kept = Eager()
+    for variable in (Eager(), kept):
+        weights.made(variable)
+    del variable
+    weights.record_end()
+    assert recorder.final == {"v:0 (2)": 1.5}

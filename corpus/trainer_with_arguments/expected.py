@@ -1,4 +1,4 @@
-"""A trainer class: arguments, checkpoints, metrics, summaries, decay of the rate by hand."""
+"""A trainer class: arguments, metrics, a log, decay of the rate by hand."""
 
 import argparse
 import os

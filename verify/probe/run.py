@@ -104,7 +104,7 @@ class Observed(Run):
         self.loops.weights_changed = self.weights.changed
         self.loops.on_step = self._stepped
         self.loops.on_turn = self._turned
-        self.loops.on_begin = lambda: self.weights.record("initial")
+        self.loops.on_begin = self._begun
         self.recorder.now = self._now
         self.watch(self.loops)
 
@@ -142,6 +142,10 @@ class Observed(Run):
         from . import keras_fit
 
         keras_fit.install(self.loops, self.recorder, self.weights)
+
+    def _begun(self):
+        self.weights.forget_garbage()
+        return self.weights.record("initial")
 
     def _turned(self):
         if self.nudges is not None and not self.loops.step:

@@ -5,6 +5,7 @@ adds nothing to a graph: the tensor through which a variable is read was made wi
 """
 
 import collections
+import gc
 import hashlib
 import threading
 import weakref
@@ -84,6 +85,11 @@ class Weights(object):
             self._seen.add((_without_number(name), digest))
         return changed
 
+    def forget_garbage(self):
+        """Variables that nobody can reach any more would be there, or not, by chance."""
+        if self._eager:
+            gc.collect()
+
     def record(self, kind, loop=None):
         """Returns whether there are any."""
         found = False
@@ -99,6 +105,7 @@ class Weights(object):
         the same checkpoint, counts once.
         """
         if session is None:
+            self.forget_garbage()
             self._record_final(self._of_eager(False))
         for one in [session] if session is not None else self.open_sessions:
             whole = frozenset(
