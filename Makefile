@@ -15,7 +15,7 @@ export TFREWRITE_TF2_PYTHON ?= $(TF2_PYTHON)
 export TFREWRITE_KERAS2_PYTHON ?= $(KERAS2_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-keras2 setup-dev check-python demo test test-keras2 test-fast lint format types lock proof bench-tools clean
+.PHONY: help setup setup-keras2 setup-dev check-python demo test test-keras2 test-fast lint format types lock proof articles bench-tools clean
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ lock: setup-dev ## Bring the lock files up to date with pyproject.toml and envs/
 
 proof: setup ## Try the verifier on right and wrong rewrites under three seeds (an hour or two)
 	@$(DEV)/python benchmarks/verifier_proof.py
+
+articles: setup ## Measure what docs/articles.md explains, and write it with its pictures (ten minutes)
+	@PYTHONPATH=tests $(DEV)/python benchmarks/articles.py $(if $(ONLY),--only $(ONLY))
 
 bench-tools: setup ## Time check beside other tools on a tree of files: make bench-tools TREE=path
 	@$(PYTHON) envs/setup.py bench
