@@ -15,7 +15,7 @@ export TFREWRITE_TF2_PYTHON ?= $(TF2_PYTHON)
 export TFREWRITE_KERAS2_PYTHON ?= $(KERAS2_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-keras2 setup-dev setup-docs check-python demo test test-keras2 test-fast lint format types lock docs proof bench results bench-tools clean
+.PHONY: help setup setup-keras2 setup-dev setup-docs check-python demo test test-keras2 test-fast lint format types lock docs proof articles bench results bench-tools clean
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ bench: setup ## Time the corpus as it was, rewritten, and by an expert; what is 
 
 results: setup-dev ## Write docs/results.md and its charts anew from the samples that are there
 	@$(DEV)/python benchmarks/corpus_gain.py --render
+
+articles: setup ## Measure what docs/articles.md explains, and write it with its pictures (ten minutes)
+	@PYTHONPATH=tests $(DEV)/python benchmarks/articles.py $(if $(ONLY),--only $(ONLY))
 
 bench-tools: setup ## Time check beside other tools on a tree of files: make bench-tools TREE=path
 	@$(PYTHON) envs/setup.py bench

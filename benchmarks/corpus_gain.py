@@ -143,7 +143,7 @@ def measured(subject: Subject, tensorflow: str, rounds: int, probe: str) -> Samp
     """Observes each version once, which tells of graphs and memory, and times it `rounds` times."""
     programs = {version: program(subject, version) for version in timed_versions(subject)}
     is_tf1 = is_tf1_script(subject.texts[ORIGINAL])
-    conditions = Conditions(INTERPRETERS[tensorflow], is_tf1=is_tf1)
+    conditions = Conditions(INTERPRETERS[tensorflow], is_tf1=is_tf1, synthetic=subject.synthetic)
     with Laboratory.opened(conditions) as laboratory:
         seen = {
             version: observed(laboratory, one, subject.timed_loop, version)

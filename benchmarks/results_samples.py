@@ -59,6 +59,7 @@ class Subject:
     script: str
     texts: dict[str, str]
     timed_loop: int | None = None
+    synthetic: bool = False
 
     @property
     def digest(self) -> str:
@@ -184,6 +185,7 @@ def subject_of(case: Case) -> Subject:
         "original.py",
         texts,
         case.timed_loop,
+        case.synthetic,
     )
 
 

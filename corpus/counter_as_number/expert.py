@@ -37,7 +37,7 @@ def train_step(x, y, step, beta):
 
 
 beta = 0.0
-for step, (x, y) in enumerate(batches.take(24).prefetch(tf.data.AUTOTUNE)):
+for step, (x, y) in zip(range(24), batches.prefetch(tf.data.AUTOTUNE)):
     loss = train_step(x, y, tf.constant(step), tf.constant(beta))
     beta = min(0.1, beta + 0.01)
     print(step, float(loss))

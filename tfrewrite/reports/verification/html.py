@@ -90,7 +90,7 @@ def _subject(identity: str, one: Verification) -> Subject:
     compared = words.worst_first(one.numerics.compared) if one.numerics else []
     output = one.output.rstrip("\n").split("\n")[-MOST_OUTPUT_LINES:] if one.output else []
     runs = sorted(one.speed.runs, key=lambda run: run.order) if one.speed else []
-    top = _top(one.speed) if one.speed else math.inf
+    top = top_of(one.speed) if one.speed else math.inf
     return Subject(
         identity=identity,
         one=one,
@@ -106,10 +106,10 @@ def _subject(identity: str, one: Verification) -> Subject:
         added=sum(line.kind == "added" for line in lines),
         removed=sum(line.kind == "removed" for line in lines),
         times=tuple(_times(one.speed)) if one.speed else (),
-        speed_charts=tuple(_speed_charts(identity, one.speed, top)) if one.speed else (),
+        speed_charts=tuple(speed_charts(identity, one.speed, top)) if one.speed else (),
         step_time_note=_above(runs, top),
         growth=tuple(_growth(one)),
-        growth_charts=tuple(_growth_charts(identity, one.growth)),
+        growth_charts=tuple(growth_charts(identity, one.growth)),
         worst=tuple(
             (
                 each,
@@ -199,7 +199,7 @@ def _times(speed: Speed) -> Iterator[tuple[str, ...]]:
         yield name, *both, words.factor(ratio.value), words.interval(ratio)
 
 
-def _speed_charts(identity: str, speed: Speed, top: float) -> Iterator[Markup]:
+def speed_charts(identity: str, speed: Speed, top: float) -> Iterator[Markup]:
     if ratios := words.ratios(speed):
         title = "Original / rewritten: right of 1 is faster"
         yield _drawn(charts.intervals(f"{identity}-ratios", title, ratios))
@@ -208,6 +208,8 @@ def _speed_charts(identity: str, speed: Speed, top: float) -> Iterator[Markup]:
     curves = []
     for version in words.VERSIONS:
         runs = [run.steps_s for run in speed.runs if run.version is version]
+        if not runs:
+            continue
         label = version.value
         curves.append(Curve(f"{label}, median of its runs", label, _median_curve(runs)))
         if len(runs) > 1:
@@ -230,7 +232,7 @@ def _median_curve(runs: Sequence[Sequence[float]]) -> tuple[tuple[float, float],
     return tuple(points)
 
 
-def _top(speed: Speed) -> float:
+def top_of(speed: Speed) -> float:
     """Where the axis of step times ends: the first steps of a run would flatten all others."""
     later = sorted(
         step for run in speed.runs for step in run.steps_s[1:] if math.isfinite(step) and step >= 0
@@ -290,7 +292,7 @@ def _grown(growth: Growth, say: str) -> str:
     return words.slope(growth.step_time_slope)
 
 
-def _growth_charts(identity: str, growth: Sequence[Growth]) -> Iterator[Markup]:
+def growth_charts(identity: str, growth: Sequence[Growth]) -> Iterator[Markup]:
     memory = [Curve(g.version.value, g.version.value, _numbered(g.memory_mb)) for g in growth]
     nodes = [Curve(g.version.value, g.version.value, _numbered(g.graph_nodes)) for g in growth]
     if any(curve.points for curve in memory):
