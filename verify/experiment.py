@@ -42,7 +42,7 @@ WHOLE_BUDGET_S = 5.0
 NUDGED_RUNS = 2
 SEED = 1
 WITHOUT_ONEDNN = (("TF_ENABLE_ONEDNN_OPTS", "0"),)
-NEARLY_RIGHT = 1000.0
+NEARLY_RIGHT = 200.0
 """How many times what is allowed a version may be away for it to be a matter of kernels."""
 SEEDS_FOR_DISTRIBUTIONS = 7
 

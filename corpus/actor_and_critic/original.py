@@ -10,7 +10,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--gamma", type=float, default=0.95)
 parser.add_argument("--actor_lr", type=float, default=0.002)
 parser.add_argument("--critic_lr", type=float, default=0.005)
-parser.add_argument("--episodes", type=int, default=5)
+parser.add_argument("--episodes", type=int, default=2)
 args = parser.parse_args()
 
 
