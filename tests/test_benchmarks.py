@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from own_programs import program
+
 if TYPE_CHECKING:
     from types import ModuleType
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
-    path = ROOT / "benchmarks" / "check_speed.py"
-    spec = importlib.util.spec_from_file_location("check_speed", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return program("benchmarks/check_speed.py")
 
 
 SECONDS = {

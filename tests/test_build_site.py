@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tool_modules import ROOT, tool
+from own_programs import ROOT, program
 
-build_site = tool("build_site")
+build_site = program("tools/build_site.py")
 
 
 @pytest.fixture

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from own_programs import program
+
 if TYPE_CHECKING:
     from types import ModuleType
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="module")
 def cells() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("cells", ROOT / "benchmarks" / "cells.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return program("benchmarks/cells.py")
 
 
 def notebook(*code: str | list[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -13,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from own_programs import ROOT, program
 from tfrewrite.analysis.effects import Effect, effect_of, tensorflow_versions
 
-ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "tfrewrite" / "analysis" / "effects.json"
 
 
@@ -412,15 +411,7 @@ def test_either_keeps_what_holds_in_both() -> None:
 
 @pytest.fixture(scope="module")
 def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "generate_effects", ROOT / "tools" / "generate_effects.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return program("tools/generate_effects.py")
 
 
 def symbols_of(text: str) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from own_programs import ROOT, program
 from tfrewrite import catalogue
 from tfrewrite.registry import all_rules
 from tfrewrite.rule import Rule
-from tool_modules import ROOT, tool
 
-rule_pages = tool("rule_pages")
+rule_pages = program("tools/rule_pages.py")
 RULES = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
 
 

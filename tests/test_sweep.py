@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from own_programs import program
+
 if TYPE_CHECKING:
     from types import ModuleType
 
-ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = """\
 import tensorflow as tf
 x = tf.placeholder(tf.float32, [None, 2])
@@ -32,13 +31,7 @@ with tf.Session() as sess:
 
 @pytest.fixture(scope="module")
 def sweep() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("sweep", ROOT / "benchmarks" / "sweep.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return program("benchmarks/sweep.py")
 
 
 def test_all_rules_and_contracts_are_asked_for(sweep: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""Imports the programs of tools/, which is no package."""
+"""Imports the project's programs that are in no package: those of tools/, benchmarks/ and envs/."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def tool(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+def program(path: str) -> ModuleType:
+    """One of them, by its place below the project."""
+    spec = importlib.util.spec_from_file_location(path.replace("/", "_")[:-3], ROOT / path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
