@@ -27,7 +27,7 @@ from tfrewrite.verify.batch import Job, verify_all
 from tfrewrite.verify.experiment import Effort, Pair
 from tfrewrite.verify.judging import Promise
 from tfrewrite.verify.model import Subject, Verdict, Verification
-from tfrewrite.verify.process import Ending, RunRequest, run_script
+from tfrewrite.verify.process import Ending, RunRequest, RunResult, run_script
 from tfrewrite.verify.runs import Conditions, Program
 from tfrewrite.verify.timing import RUNS
 from toys import TOYS
@@ -574,6 +574,25 @@ def test_a_run_that_is_given_up_ends(tmp_path: Path) -> None:
     result = run_script(request)
     assert result.ending is Ending.TIMED_OUT
     assert result.elapsed_s < 20
+
+
+def test_a_rewritten_version_that_was_stopped_once_is_tried_again(
+    tmp_path: Path, runs: FakeRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    stopped: list[RunRequest] = []
+
+    def stopping(request: RunRequest) -> RunResult:
+        result = runs(request)
+        if stopped or not request.launcher or "new" not in runs.made[-1].text:
+            return result
+        stopped.append(request)
+        return replace(result, ending=Ending.TIMED_OUT)
+
+    monkeypatch.setattr("tfrewrite.verify.runs.run_script", stopping)
+    (found,) = verify_all([job(tmp_path)], ignored)
+    assert found.verdict is Verdict.PASS, found.reason
+    assert stopped and ["new" in run.text for run in runs.made] == [False, True, True]
 
 
 def test_an_interrupted_command(cli: Cli, runs: FakeRuns, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -343,7 +343,17 @@ class Experiment:
         return (baseline.plain(seed, early) if early else original), rewritten
 
     def _rewritten(self, baseline: Baseline, seed: int) -> Observation:
-        self._progress("numbers: rewritten")
+        """A run that was stopped is tried once more: the machine may have been busy meanwhile."""
+        run = self._tried(baseline, seed, "numbers: rewritten")
+        if run.result.ending is Ending.TIMED_OUT:
+            run = self._tried(baseline, seed, "numbers: rewritten, once more")
+        require_success(run, of_original=False)
+        if baseline is self._baseline:
+            self._observed = {Version.ORIGINAL: baseline.plain(seed), Version.REWRITTEN: run}
+        return run
+
+    def _tried(self, baseline: Baseline, seed: int, progress: str) -> Observation:
+        self._progress(progress)
         run = self._laboratory.observe(
             self._pair.rewritten,
             seed=seed,
@@ -352,9 +362,6 @@ class Experiment:
             settings=baseline.settings,
         )
         self._require_time(run, baseline.plain(seed))
-        require_success(run, of_original=False)
-        if baseline is self._baseline:
-            self._observed = {Version.ORIGINAL: baseline.plain(seed), Version.REWRITTEN: run}
         return run
 
     def _require_time(self, run: Observation, original: Observation) -> None:
