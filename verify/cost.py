@@ -11,6 +11,9 @@ from tfrewrite.verify.judging import Promise
 from tfrewrite.verify.measuring import MORE_S
 from tfrewrite.verify.runs import Observation
 
+BOTH_AND_AGAIN = 3
+"""Runs of both versions, and one more of the original."""
+
 
 def most_runs(effort: Effort, promise: Promise) -> int:
     """How many runs are made at most; fewer where both versions are the same to the bit.
@@ -23,9 +26,8 @@ def most_runs(effort: Effort, promise: Promise) -> int:
     before = 1 if promise.shifts else 0
     if promise.contract is Contract.RESAMPLED:
         return tried + seeds * (2 + before) + times
-    both_and_again = 3
     nudged = 0 if promise.weights_are_exact else effort.nudged
-    return tried + seeds * (both_and_again + nudged + before) + times
+    return tried + seeds * (BOTH_AND_AGAIN + nudged + before) + times
 
 
 def foretold(run: Observation, effort: Effort, promise: Promise) -> str:
@@ -69,8 +71,7 @@ def to_choose(run: Observation, effort: Effort, promise: Promise, count: int) ->
 
 
 def _by_other_kernels(effort: Effort) -> int:
-    both_and_again = 3
-    return max(1, effort.seeds) * (both_and_again + effort.nudged)
+    return max(1, effort.seeds) * (BOTH_AND_AGAIN + effort.nudged)
 
 
 def _timed(effort: Effort) -> int:

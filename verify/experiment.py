@@ -119,8 +119,8 @@ class Baseline:
 
     def by_other_kernels(self) -> Baseline:
         """The same with the kernels that TensorFlow has beside oneDNN's."""
-        effort = replace(self.effort, steps=self.steps)
         if self._other is None:
+            effort = replace(self.effort, steps=self.steps)
             self._other = Baseline(self.program, self.laboratory, effort, self.progress)
             self._other.settings = WITHOUT_ONEDNN
         return self._other
