@@ -595,6 +595,21 @@ def test_a_rewritten_version_that_was_stopped_once_is_tried_again(
     assert stopped and ["new" in run.text for run in runs.made] == [False, True, True]
 
 
+@pytest.mark.parametrize("name", ["w:0", "v:0"])
+def test_a_variable_that_only_the_original_forgets(
+    tmp_path: Path, runs: FakeRuns, name: str
+) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    runs.seen = {**runs.seen, "only_rewritten": [["weights", "w:0"], ["final", "w:0"]]}
+    runs.summary = {"forgotten": [name]}
+    was_made = name == "w:0"
+    (found,) = verify_all([job(tmp_path)], ignored)
+    assert found.verdict is (Verdict.PASS if was_made else Verdict.FAIL), found.reason
+    assert found.numerics is not None
+    kept = [note for note in found.numerics.notes if note.startswith("w:0: kept longer")]
+    assert len(kept) == was_made
+
+
 def test_an_interrupted_command(cli: Cli, runs: FakeRuns, monkeypatch: pytest.MonkeyPatch) -> None:
     make(train=TRAIN)
 

@@ -200,3 +200,13 @@ def test_variables_that_nobody_can_reach_are_not_there() -> None:
     del variable
     weights.record_end()
     assert recorder.final == {"v:0 (2)": 1.5}
+
+
+def test_of_variables_made_in_eager_mode_those_that_are_gone_are_known() -> None:
+    found, _ = weights()
+    kept, other = Variable(), Variable()
+    found.made(kept)
+    found.made(other)
+    assert found.forgotten == []
+    del other
+    assert found.forgotten == ["w:0 (2)"]

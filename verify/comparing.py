@@ -25,6 +25,8 @@ KINDS = {
 ENDINGS = {"returned": "by itself", "exit": "by sys.exit", "os._exit": "by os._exit"}
 """How a complete run may end, in words."""
 UNSTEADY = "{}: not compared, it is no number and differs between runs of the original"
+KEPT_LONGER = "{}: kept longer by the rewritten version; the original had forgotten it by its end"
+LASTING = ("weights", "final")
 NOT_COMPARED = "{}: lines that differ between runs of the original are not compared"
 
 
@@ -108,13 +110,17 @@ def compare(
     text_series = [one for each in texts for one in each.series]
     other_text = next((one.other for one in texts if one.other), "")
     other_text = other_text or _other_ending(original, rewritten)
+    forgotten = frozenset(original.summary.get("forgotten", ()))
+    only_rewritten = [(kind, name) for kind, name in answer["only_rewritten"]]
+    kept = [one for one in only_rewritten if one[0] in LASTING and one[1] in forgotten]
     return Comparison(
         (*series, *text_series),
         tuple((kind, name) for kind, name in answer["only_original"]),
-        tuple((kind, name) for kind, name in answer["only_rewritten"]),
+        tuple(one for one in only_rewritten if one not in kept),
         other_text,
         tuple(note for one in texts for note in one.notes)
         + _passing(answer["passing"])
+        + tuple(map(KEPT_LONGER.format, dict.fromkeys(name for _, name in kept)))
         + tuple(map(UNSTEADY.format, unsteady)),
         tuple(unsteady),
     )

@@ -199,6 +199,7 @@ class Observed(Run):
             memory_mb=self.growth.memory_mb,
             retraces=self.growth.retraces(),
             traffic=self.traffic.a_step(),
+            forgotten=self.weights.forgotten,
             reads_ahead=self.generators.unfinished > 0,
             executed=_executed(self.tree, self.asked["script"]),
         )

@@ -49,6 +49,11 @@ class Weights(object):
             (weakref.ref(variable), name if count == 1 else "%s (%d)" % (name, count))
         )
 
+    @property
+    def forgotten(self):
+        """The names of those that were made, and that nothing refers to any more."""
+        return [name for reference, name in self._eager if reference() is None]
+
     def disown(self, variable):
         """A variable that is none of the script's: the probe's own, or one that Keras counts with.
 
