@@ -15,7 +15,7 @@ export TFREWRITE_TF2_PYTHON ?= $(TF2_PYTHON)
 export TFREWRITE_KERAS2_PYTHON ?= $(KERAS2_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-keras2 setup-dev setup-docs check-python demo test test-keras2 test-fast lint format types lock docs proof articles bench results bench-tools clean
+.PHONY: help setup setup-keras2 setup-dev setup-docs check-python demo test test-more test-fast lint format types lock docs proof articles bench results bench-tools clean
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,11 +39,11 @@ setup-docs: check-python
 demo: setup ## Rewrite the shipped legacy script, and prove the rewrite; the report goes to build/demo
 	@$(DEV)/tfrewrite demo --directory build/demo
 
-test: setup ## Run all tests but those of Keras 2
-	@$(DEV)/pytest -m "not keras2" $(PYTEST_ARGS)
+test: setup ## Run all tests but those of test-more
+	@$(DEV)/pytest -m "not more" $(PYTEST_ARGS)
 
-test-keras2: setup setup-keras2 ## Run the eager scripts of the corpus with Keras 2 (TensorFlow 2.15)
-	@$(DEV)/pytest -m keras2 tests/test_corpus.py $(PYTEST_ARGS)
+test-more: setup setup-keras2 ## Run the corpus in more TensorFlows: eager scripts in 2.15, the rest of the others in 2.21
+	@$(DEV)/pytest -m more tests/test_corpus.py $(PYTEST_ARGS)
 
 test-fast: setup-dev ## Run the tests that need neither TensorFlow nor the network
 	@$(DEV)/pytest -m "not tensorflow and not pypi" $(PYTEST_ARGS)
