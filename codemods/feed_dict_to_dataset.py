@@ -84,9 +84,8 @@ class FeedDictToDataset(Rule):
 
     ## Contract
     - `exact`: each run takes one batch, the same in the same order. The shape is set afterwards,
-      since the graph optimizer takes the shape of what is fed for unknown, and would round in other
-      ways if it knew more (measured: 4 of 280 random graphs, and 11 of 187 with sums of lists,
-      differ on 1.15 otherwise).
+      since the graph optimizer takes the shape of what is fed for unknown, and was seen to round in
+      other ways where it knows more.
       An error of the batch that nobody catches still ends the program, as an error of the run that
       takes it, and so after what the turn does before that run. The `.meta` file of a checkpoint
       holds the pipeline as well.
@@ -115,10 +114,9 @@ class FeedDictToDataset(Rule):
     (`batch-changes-state`): a tensor may share the memory of the array it is made of.
 
     ## When it does not help
-    Where making a batch is cheap: an element costs about 0.2 ms by itself on 1.15 and 1.5 on 2.21.
-    Slices and drawn rows ran at 0.7 to 0.9 times the speed on 1.15 and 0.2 to 0.7 on 2.21.
-    Preparing rows in Python shares the interpreter with the loop: 0.9 to 1.2, and 0.4 to 0.6. A
-    batch that waits for 4 ms, as for a disk: 1.2 to 1.4, and 0.9 to 1.1.
+    Where making a batch is cheap: an element costs something by itself, on 2.21 more than on 1.15,
+    so that slices and drawn rows become slower. Preparing rows in Python shares the interpreter
+    with the loop. What gains is a batch that waits, as for a disk.
     """
 
     code = "TFR102"

@@ -46,9 +46,7 @@ class FitInLoop(Rule):
     ## Why it is slow
     `fit` is made for epochs of many batches. Each call builds a tf.data pipeline that shuffles,
     starts its threads, sets up callbacks and a history, and makes one step. `train_on_batch` makes
-    the same compiled step on the arrays themselves. Measured for one row and a network of three
-    layers on two busy cores (2.21, Keras 3): 200 ms against 0.54; a step in a `tf.function` written
-    by hand took 0.82.
+    the same compiled step on the arrays themselves.
 
     ## Before
     ```python
@@ -85,15 +83,15 @@ class FitInLoop(Rule):
       were the same to the bit on 2.21 and 2.15, for dense, convolutional and recurrent networks,
       batch norm, dropout and learning rate schedules.
     - `rounding`: a batch of several rows, which `fit` shuffles. The step is the same but for the
-      order in which rows are added up: the weights were apart by 6e-8 after 12 steps of Adam.
+      order in which rows are added up.
 
     ## Refuses
-    With several rows, dropout would meet other rows (the weights were apart by 0.015 after 12
-    steps), and layers, activations and losses of the file's own may tell one row from another
-    (`rows-shuffled`). More than one batch (`several-batches`), a history that is used
-    (`history-used`), callbacks, validation, weights of classes or samples and a progress bar, which
-    shows the loss (`other-arguments`), stay. At the end of each `fit` an optimizer with `use_ema`
-    puts the averages in the place of the weights (`optimizer-ema`).
+    With several rows, dropout would meet other rows, and layers, activations and losses of the
+    file's own may tell one row from another (`rows-shuffled`). More than one batch
+    (`several-batches`), a history that is used (`history-used`), callbacks, validation, weights of
+    classes or samples and a progress bar, which shows the loss (`other-arguments`), stay. At the
+    end of each `fit` an optimizer with `use_ema` puts the averages in the place of the weights
+    (`optimizer-ema`).
 
     ## When it does not help
     Where the row comes from data that is all there before the loop: one `fit` with `batch_size=1`
@@ -163,7 +161,7 @@ def _site(facts: Facts, one: KerasCall, place: ast.stmt) -> Site:
     return Rewrite(
         span,
         f"make the step of `{text}` without a pipeline of its own: a loop calls `fit` in each turn,"
-        " which takes 50 to 200 ms for anything",
+        " which builds a pipeline for anything",
         _BECAUSE[found.contract],
         found.contract,
         found.edits,

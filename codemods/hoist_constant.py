@@ -33,10 +33,9 @@ class HoistConstant(Rule):
     """Makes a tensor once before an eager loop and not in each turn of it.
 
     ## Why it is slow
-    Op by op, `tf.zeros([64, 32])` is an op that is run, 15 to 50 µs, and so are `tf.ones`,
-    `tf.range`, `tf.cast` and the like; `tf.constant` of a list takes 10 µs, and of an array as long
-    as to copy it. Measured on 2.21, on two busy cores. `tf.constant(2.0)` takes 2 to 3 µs, as
-    TensorFlow remembers numbers.
+    Op by op, `tf.zeros([64, 32])` is an op that is run, and so are `tf.ones`, `tf.range`, `tf.cast`
+    and the like; `tf.constant` of a list converts it, and of an array takes as long as to copy it.
+    `tf.constant(2.0)` is quick, as TensorFlow remembers numbers.
 
     ## Before
     ```python
@@ -81,8 +80,8 @@ class HoistConstant(Rule):
     Random tensors and variables are not constants.
 
     ## When it does not help
-    Numbers: `x * 2.0` takes as long as `x * two` (measured: 29 to 32 µs both). What is made takes
-    little of a step that trains a model.
+    Numbers: `x * 2.0` takes as long as `x * two`. What is made takes little of a step that trains
+    a model.
     """
 
     code = "TFR205"

@@ -37,9 +37,8 @@ class JitCompile(Rule):
 
     ## Why it is slow
     A `tf.function` still runs its ops one by one, each with its own buffers. XLA makes one program
-    of them. Measured once each, on two busy cores with 2.21, steps of 8 rows: 1.5 to 3.5 times as
-    fast for LSTM and GRU, 1.9 times for a convolution with batch norm, and anything from 0.1 to 3.7
-    times for small dense networks: let `tfrewrite verify` tell.
+    of them. Recurrent layers gain most; small dense networks may as well become slower: let
+    `tfrewrite verify` tell.
 
     ## Before
     ```python

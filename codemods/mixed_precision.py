@@ -98,9 +98,8 @@ class MixedPrecision(Rule):
     is selected has anything left to do.
 
     ## When it does not help
-    On a CPU: three small networks took 1.1 to 2.2 times as long on 2.21, and 7 to 61 times on 2.15.
-    On GPUs without tensor cores, and with small layers: sizes should be multiples of 8. GPUs were
-    not measured here.
+    On a CPU, where it is slower, on 2.15 by far. On GPUs without tensor cores, and with small
+    layers: sizes should be multiples of 8. GPUs were not measured here.
     """
 
     code = "TFR601"

@@ -45,11 +45,9 @@ class PredictInLoop(Rule):
 
     ## Why it is slow
     `predict` is made for many batches. Each call builds a tf.data pipeline, starts its threads,
-    sets up callbacks and takes the result out of them again: 50 to 100 ms, whatever the model.
-    `predict_on_batch` runs the same compiled function on the array itself. Measured for one row on
-    two busy cores (2.21, Keras 3): 103 ms against 0.23 for a network of three layers, where a
-    `tf.function` written by hand takes 0.18; 99 against 0.45 for a small convolutional network.
-    On 2.15 (Keras 2) it is 68 against 2.8, by hand 0.5.
+    sets up callbacks and takes the result out of them again, whatever the model.
+    `predict_on_batch` runs the same compiled function on the array itself. A `tf.function` written
+    by hand saves little more.
 
     ## Before
     ```python
@@ -84,8 +82,7 @@ class PredictInLoop(Rule):
       so by `training=True`, is refused before 2.16 (`random-in-model`): there a batch alone has a
       trace of its own, and draws again what the first `predict` drew.
     - `rounding`: up to 256 rows, which `predict` takes in batches of 32, in one; the layers of the
-      file treat each row by itself. The outputs of 33 rows were up to 1.5e-7 apart for a
-      convolution, those of 64, 100 and 512 rows and of other networks the same.
+      file treat each row by itself. Those of 33 rows of a convolution were seen to differ.
 
     The progress bar of a `predict` without `verbose=0`, which shows times, is no longer printed.
     An array of another shape than the model's raises the same error with another text.
@@ -144,7 +141,7 @@ def _site(facts: Facts, one: KerasCall, place: ast.stmt) -> Site:
     return Rewrite(
         span,
         f"put the batch through `{text}` without a pipeline of its own: a loop calls `predict` in"
-        f" each turn, which takes 50 to 100 ms for anything{bar}",
+        f" each turn, which builds a pipeline for anything{bar}",
         _BECAUSE[found.contract],
         found.contract,
         found.edits,

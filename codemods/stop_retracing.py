@@ -78,7 +78,7 @@ class StopRetracing(Rule):
     ## Refuses
     Where the function needs a number (`needs-python-value`): it tests or counts by it, indexes,
     makes a shape or a text of it, hands it on out of sight, or computes with it in Python, which is
-    done in double precision: `1 - 0.999 ** step` differs by 6e-5 in float32. Also where the type of
+    done in double precision: `1 - 0.999 ** step` is another in float32. Also where the type of
     the tensor that it meets is not known, since a tensor does not take on another one's type.
     All else that its trace reads or does was done anew for each number, and is done once then:
     Python values that may change (`python-value`), objects that may (`state-changes`), effects such

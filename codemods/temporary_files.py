@@ -50,8 +50,8 @@ class TemporaryFiles(Rule):
 
     ## Why it is slow
     It costs disk space, and the time to write what nobody reads. A checkpoint is as large as all
-    variables, with those of Adam three times the model. Thirty writers of events left thirty files
-    (`create_file_writer`, 2.21), or thirty threads and open files (`FileWriter`, 1.15.5 and 2.21).
+    variables, with those of Adam three times the model. Each writer of events leaves a file
+    (`create_file_writer`, 2.21), or a thread and an open file (`FileWriter`, 1.15.5 and 2.21).
 
     ## Before
     ```python

@@ -22,9 +22,8 @@ class TensorRange(Rule):
 
     ## Why it is slow
     Python runs the loop when the function is traced, so that the graph gets a copy of the body for
-    each turn. `tf.range` makes one loop of it, which TensorFlow runs. Measured with 1,000 turns of
-    a product and a `tanh` on small matrices (2.21): the first call took 1.67 s, and 0.06 with
-    `tf.range`; it takes that again at each new trace, and memory for the graph.
+    each turn. `tf.range` makes one loop of it, which TensorFlow runs. With many turns it is the
+    first call that takes long, again at each new trace, and the graph takes memory.
 
     ## Before
     ```python
@@ -47,12 +46,11 @@ class TensorRange(Rule):
 
     ## Contract
     None: it only reports. Whether it pays depends on how often the function is called: the calls
-    after the first took 2.1 ms unrolled and 8.0 with `tf.range` in the same measurement, since a
-    loop costs something for each turn. With 100 turns they took as long, with 10 the unrolled one
-    less. And the loop means something else in places: its counter is a tensor, which is no index of
-    a list and has a type, tensors that are carried from turn to turn must keep type and shape, a
-    list that is appended to gets one element (without an error), and random ops draw from one
-    stream and not from one for each turn.
+    after the first may be slower with `tf.range`, since a loop costs something for each turn. And
+    the loop means something else in places: its counter is a tensor, which is no index of a list
+    and has a type, tensors that are carried from turn to turn must keep type and shape, a list that
+    is appended to gets one element (without an error), and random ops draw from one stream and not
+    from one for each turn.
 
     ## Refuses
     Nothing. It is silent below 50 copies, where the number of turns is not in the file, where the
