@@ -104,6 +104,12 @@ def apart(ours, theirs):
     return f"{worst:.1e}" if worst else "the same"
 
 
+def said(error):
+    """What went wrong, without the way to it: a trace tells that first."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1 if lines[0].startswith("in user code") else 0][:80]
+
+
 def held_against(name, make):
     """A function compiled with and without XLA; `make` gives what to compile and its arguments."""
     results = []
@@ -114,7 +120,7 @@ def held_against(name, make):
         try:
             results.append([compiled(*arguments), compiled(*arguments)])
         except (tf.errors.OpError, ValueError, TypeError, NotImplementedError) as error:
-            print(f"{name}: {'with' if options else 'without'} XLA: {str(error)[:80]!r}")
+            print(f"{name}: {'with' if options else 'without'} XLA: {said(error)!r}")
             return
     print(f"{name}: {apart(*results)}")
 
@@ -148,7 +154,6 @@ def tried(table):
 
             def compute(x):
                 with tf.GradientTape() as tape:
-                    tape.watch(layer.trainable_variables)
                     y = layer(x, training=True)
                     loss = tf.reduce_sum(tf.cos(y * 3.0))
                 gradients = tape.gradient(loss, layer.trainable_variables)

@@ -75,9 +75,8 @@ class InsertPrefetch(Rule):
 
     ## When it does not help
     Where making a batch costs little beside the step or the step little beside the batch, or all
-    cores are busy anyway: on 1.15.5 nothing was gained where map and step both compute. 2.21
-    injects a prefetch by itself. For the same reason a pipeline whose functions can be
-    seen at work is already racy there.
+    cores are busy anyway. 2.21 injects a prefetch by itself. For the same reason a pipeline whose
+    functions can be seen at work is already racy there.
     """
 
     code = "TFR301"

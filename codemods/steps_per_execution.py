@@ -44,7 +44,7 @@ class StepsPerExecution(Rule):
     else 8.
 
     ## Contract
-    - `exact`: the same steps in the same order. Measured on 2.15 and 2.21, with 2 to 64 batches at
+    - `exact`: the same steps in the same order. Measured on 2.15 and 2.21, with 2 to 50 batches at
       once, also where these do not go into an epoch: history, weights, evaluations, predictions and
       the number of steps were the same to the bit for dense, convolutional and recurrent networks,
       batch norm, dropout, schedules, class weights, validation and early stops.
