@@ -98,7 +98,7 @@ def verified(case: Case, python: Path) -> Verification:
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(
-    ("case", "version"), runs(), ids=lambda value: getattr(value, "name", value)
+    ("case", "version"), list(runs()), ids=lambda value: getattr(value, "name", value)
 )
 def test_both_versions_compute_the_same(
     case: Case, version: str, request: pytest.FixtureRequest
