@@ -191,9 +191,8 @@ class _Step:
         self._fetches = {part: self._fetch(part.run) for part in parts}
 
     def _fetch(self, run: SessionRun) -> Fetch:
-        return fetch_of(
-            self._facts.graph.trace(run.fetches), self._facts.source.in_one_line(run.fetches)
-        )
+        fetched = self._facts.collected_summaries.followed(self._facts.graph.trace(run.fetches))
+        return fetch_of(fetched, self._facts.source.in_one_line(run.fetches))
 
     def sites(self) -> Iterator[Site]:
         obstacle = self._forbidden()
