@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis_helpers import expression, with_graph
+from tfrewrite.analysis.effects import effect_of, symbols_of
 from tfrewrite.analysis.fetches import Fetch, fetch_of
 from tfrewrite.analysis.nodes import Kind, beneath
 
@@ -36,6 +37,9 @@ def fetch(text: str, merged: str = "tf.summary.merge_all()") -> Fetch:
         "files = tf.train.string_input_producer(['a'])",
         "tf.contrib.layers.optimize_loss(loss, None, 0.1, 'SGD')",
         "tf.contrib.layers.summarize_tensor(loss)",
+        "tf.contrib.layers.summarize_activations()",
+        "tf.contrib.slim.summarize_weights()",
+        "tf.contrib.slim.adaptive_clipping_fn(report_summary=True)",
         "from tensorflow.contrib import slim\nslim.summarize_collection('losses')",
         "from tensorflow.contrib import slim\nslim.learning.create_train_op(loss, optimizer)",
         "tf.contrib.factorization.KMeans([x], 3).training_graph()",
@@ -55,6 +59,12 @@ def fetch(text: str, merged: str = "tf.summary.merge_all()") -> Fetch:
         "tf.summary.merge([loss], collections=['summaries'])",
         "from tensorflow.python.framework.ops import add_to_collection",
         "getattr(tf.summary, 'scalar')('a', loss)",
+        "for module in [tf.train]:\n    module.batch([x], 3)",
+        "def f(module=tf):\n    module.train.batch([x], 3)\nf()",
+        "def f(show):\n    show('a', loss)\nf(tf.summary.scalar)",
+        "import importlib\nimportlib.import_module('mymodel')",
+        "__import__('mymodel')",
+        "import runpy\nrunpy.run_path('model.py')",
         "import functools\nfunctools.partial(tf.summary.scalar, 'a')(loss)",
         "list(map(tf.summary.scalar, ['a'], [loss]))",
         "from tensorflow.python.summary import summary\nsummary.scalar('a', loss)",
@@ -134,6 +144,7 @@ def test_summaries_that_are_not_followed(code: str) -> None:
         f"[tf.summary.scalar('a', k) for k in [loss, {NOISE}]]",
         f"f = tf.summary.scalar\nf('a', {NOISE})",
         f"from tensorflow import summary\nsummary.scalar('a', {NOISE})",
+        f"tf.compat.v1.summary.scalar('a', {NOISE})",
         f"{HELPER}show('a', loss)\nshow('b', {NOISE})",
         f"{HELPER}show('a', value={NOISE})",
         f"{HELPER}[show('a', k) for k in [loss, {NOISE}]]",
@@ -210,6 +221,8 @@ def test_control_inputs_of_the_merged_summaries_are_beneath_them() -> None:
         "for n, k in {'a': loss, 'b': accuracy}.items():\n    tf.summary.scalar(n, k)",
         "for k in [w, b]:\n    tf.summary.histogram(k.op.name, k)",
         f"{HELPER}show('a', loss)\nshow('b', accuracy)",
+        f"slim = tf.contrib.slim\nslim.fully_connected(x, 3, activation_fn=tf.nn.relu)\n{LOSS}",
+        f"tf.cast(x, tf.float32)\ntf.get_variable('k', [3], tf.int32)\n{LOSS}",
         f"{HELPER}def more(k):\n    show(k.op.name, k)\nmore(loss)\nmore(accuracy)",
         (
             "class A:\n    def __init__(self, k):\n        self.k = k\n        self.show()\n"
@@ -265,3 +278,33 @@ def test_what_runs_once_is_followed_as_a_run_of_that_function_sees_it() -> None:
     merged = twice.collected_summaries.followed(twice.graph.trace(expression(twice)))
     call = next(call for call in twice.classes.calls("tanh"))
     assert twice.graph.trace(call) not in set(beneath(merged))
+
+
+def test_what_the_table_says_to_register_is_told_from_what_was_seen_to_add_summaries() -> None:
+    """On 1.15.5, where each symbol that adds to any collection was called and its graph read."""
+    adding = {
+        f"train.{name}"
+        for name in (
+            "batch batch_join input_producer maybe_batch maybe_batch_join range_input_producer"
+            " shuffle_batch shuffle_batch_join slice_input_producer string_input_producer"
+        ).split()
+    } | {
+        f"contrib.{module}.{name}"
+        for module in ("layers", "slim")
+        for name in (
+            "optimize_loss summarize_activation summarize_collection summarize_tensor"
+            " summarize_tensors"
+        ).split()
+    }
+    registering = {
+        symbol
+        for symbol in symbols_of("1")
+        if (effect := effect_of(symbol, "1")) is not None and effect.registers
+    }
+    assert adding < registering
+    collected = with_graph("").collected_summaries
+    seen = {symbol for symbol in registering if collected.symbol_may_add(symbol)}
+    assert {symbol for symbol in seen if not symbol.startswith("contrib.opt.")} == adding | {
+        "add_to_collection",
+        "add_to_collections",
+    }

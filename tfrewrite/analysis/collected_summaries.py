@@ -30,27 +30,11 @@ _SUMMARIES = frozenset(
 _LABELS = frozenset({"name", "family", "display_name", "summary_description"})
 _MAX_SUMMARIES = 64
 _MAX_DEPTH = 4
-# Others of TensorFlow 1.15.5 that add to the collection of summaries: measured for each symbol that
-# adds to any collection. `contrib` has more that do with some arguments, and estimators have.
-_ADDING_THEIR_OWN = frozenset(
-    [
-        *(f"train.{kind}{join}" for kind in ("batch", "maybe_batch") for join in ("", "_join")),
-        *(f"train.{kind}input_producer" for kind in ("", "range_", "slice_", "string_")),
-        "train.shuffle_batch",
-        "train.shuffle_batch_join",
-        *(
-            f"contrib.{module}.{name}"
-            for module in ("layers", "slim")
-            for name in (
-                "optimize_loss summarize_activation summarize_collection summarize_tensor"
-                " summarize_tensors"
-            ).split()
-        ),
-        "add_to_collection",
-        "add_to_collections",
-        "get_collection_ref",
-    ]
-)
+# Others of TensorFlow 1.15.5 that add to the collection of summaries: each symbol that adds to any
+# was measured, and its source was searched for what does so with some arguments only.
+_QUEUES = ("batch", "batch_join", "input_producer")
+_TRAINING_IN_CONTRIB = frozenset({"optimize_loss", "adaptive_clipping_fn"})
+_OF_COLLECTIONS = frozenset({"add_to_collection", "add_to_collections", "get_collection_ref"})
 _ADDING_NONE_IN_CONTRIB = tuple(
     f"contrib.{module}." for module in "layers losses rnn framework slim".split()
 )
@@ -60,15 +44,15 @@ _ADDING_NONE_IN_KERAS = tuple(
 # What these do to the machine cannot be probed; to the graph they do nothing, or empty it.
 _KNOWN = frozenset(
     "set_random_seed random.set_random_seed reset_default_graph train.checkpoint_exists"
-    " train.write_graph io.write_graph".split()
+    " train.write_graph io.write_graph disable_v2_behavior disable_eager_execution".split()
 )
 _NAMING = frozenset({"name_scope", "variable_scope"})
 _OF_TENSORS = frozenset({"get_shape", "set_shape", "as_list", "eval"})
 _OF_GRAPHS = frozenset({"as_default", "device", "name_scope", "finalize", "as_graph_def"})
 _GRAPHS = frozenset({"Graph", "get_default_graph"})
-_HANDLING_COLLECTIONS = frozenset(
-    "SUMMARIES add_to_collection add_to_collections get_collection_ref _collections".split()
-)
+_HANDLING_COLLECTIONS = _OF_COLLECTIONS | {"SUMMARIES", "_collections"}
+_RUNNING_CODE = frozenset(f"builtins.{name}" for name in "__import__ exec eval execfile".split())
+_IMPORTING = frozenset("importlib imp pkgutil runpy".split())
 _DECORATORS = frozenset(
     "builtins.property builtins.staticmethod builtins.classmethod functools.wraps"
     " contextlib.contextmanager".split()
@@ -230,12 +214,31 @@ class CollectedSummaries:
                 return self._building.first_op([node]) is not None
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return not all(map(self._is_known_decorator, node.decorator_list))
-            case ast.Attribute(attr=name) | ast.alias(name=name):
+            case ast.alias(name=name):
                 return name in _HANDLING_COLLECTIONS
+            case ast.Attribute() | ast.Name():
+                handles = getattr(node, "attr", "") in _HANDLING_COLLECTIONS
+                return handles or self._hands_on(node)
             case ast.Constant(value="summaries"):
                 user = self._source.parent(node)
                 return not isinstance(user, ast.Call) or self._names.tf(user.func) not in _NAMING
         return False
+
+    def _hands_on(self, node: ast.Name | ast.Attribute) -> bool:
+        """Whether a part of TensorFlow that may add summaries is given to be called elsewhere."""
+        path = self._names.dotted(node) or ""
+        user = self._source.parent(node)
+        if isinstance(user, ast.Attribute) or _is_alias(user):
+            return False
+        if path == "tensorflow":
+            return True
+        symbol = self._names.tf(node)
+        if symbol is None or (isinstance(user, ast.Call) and user.func is node):
+            return False
+        value = self._tracer.trace(node)
+        if value.kind is Kind.OBJECT:
+            return symbol in _SUMMARIES or self.symbol_may_add(symbol)
+        return value.kind is Kind.UNKNOWN  # a module, or not known
 
     def _is_known_decorator(self, decorator: ast.expr) -> bool:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -244,15 +247,18 @@ class CollectedSummaries:
     def _call_may_add(self, call: ast.Call) -> bool:
         symbol = self._names.tf(call.func)
         if symbol is not None:
-            return self._symbol_may_add(symbol)
+            return self.symbol_may_add(symbol)
         cls = self._classes.defined(call.func)
         if cls is not None:
             return self._classes.family(cls) is None
+        path = self._names.dotted(call.func) or ""
+        if path in _RUNNING_CODE or path.partition(".")[0] in _IMPORTING:
+            return True
         if self._building.makes_none(call):
             return False
         value = self._tracer.trace(call)
         if value.effect is not None and value.expr is call:
-            return self._symbol_may_add(value.symbol)
+            return self.symbol_may_add(value.symbol)
         if not isinstance(call.func, ast.Attribute):
             return True
         receiver = self._tracer.trace(call.func.value)
@@ -261,19 +267,23 @@ class CollectedSummaries:
         tensor = receiver.kind in (Kind.OP, Kind.VARIABLE, Kind.ELEMENT, Kind.CONSTANT)
         return not tensor or call.func.attr not in _OF_TENSORS
 
-    def _symbol_may_add(self, symbol: str) -> bool:
+    def symbol_may_add(self, symbol: str) -> bool:
         """Whether a symbol of TensorFlow may add summaries that are not looked at."""
         if symbol in _SUMMARIES | VARIABLES | SESSIONS | SUMMARY_WRITERS | _KNOWN:
             return False
         if symbol.startswith((*BUILDING_NOTHING, *DATASETS)):
             return False
         effect = effect_of(symbol, GRAPH_MODE)
-        if effect is None or effect.calls or symbol in _ADDING_THEIR_OWN:
+        name = symbol.rpartition(".")[2]
+        if effect is None or effect.calls or name in _OF_COLLECTIONS:
             return True
         if effect.host and not effect.returns_tensor:
             return True  # it could not be probed
+        if symbol.startswith("train."):
+            return name.endswith(_QUEUES)
         if symbol.startswith("contrib."):
-            return not symbol.startswith(_ADDING_NONE_IN_CONTRIB)
+            shows = "summar" in name or name in _TRAINING_IN_CONTRIB
+            return shows or not symbol.startswith(_ADDING_NONE_IN_CONTRIB)
         if symbol.startswith("keras."):
             return not symbol.startswith(_ADDING_NONE_IN_KERAS)
         return symbol.startswith("estimator.")
@@ -283,3 +293,9 @@ def _parameters(function: ast.FunctionDef) -> set[str]:
     given = function.args
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     return {one.arg for one in every if one is not None}
+
+
+def _is_alias(statement: ast.AST | None) -> bool:
+    """Whether an assignment gives a value one more name, by which it is known as before."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return len(targets) == 1 and isinstance(targets[0], ast.Name)
