@@ -216,6 +216,7 @@ def test_control_inputs_of_the_merged_summaries_are_beneath_them() -> None:
         f"dense = tf.layers.dense(x, 3)\ntf.losses.absolute_difference(dense, logits)\n{LOSS}",
         f"tf.contrib.layers.relu(x, 3)\nk = tf.keras.layers.Dense(3)\nk(x)\n{LOSS}",
         f"with tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n{LOSS}",
+        f"print(tf.__version__, tf.VERSION, isinstance(x, tf.Tensor))\n{LOSS}",
         f"print(x.get_shape().as_list())\nx.set_shape([3, 8])\n{LOSS}",
         f"from tensorflow.examples.tutorials import mnist as m\nm.read_data_sets('data')\n{LOSS}",
         "for n, k in {'a': loss, 'b': accuracy}.items():\n    tf.summary.scalar(n, k)",

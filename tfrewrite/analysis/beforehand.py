@@ -49,23 +49,32 @@ class Beforehand:
         return self._own.calls(function) or None
 
     def once(self, function: ast.AST | None) -> bool:
-        """Whether a function runs once at most, as the code outside of functions does."""
-        inside: set[ast.AST] = set()
-        while function is not None:
-            if function in inside or not isinstance(function, _FUNCTIONS):
+        """Whether a function runs once at most, as the code outside of functions does.
+
+        A method does so only if there is one object of its class.
+        """
+        return self._once(function, ())
+
+    def _once(self, function: ast.AST | None, inside: tuple[ast.AST, ...]) -> bool:
+        if function is None:
+            return True
+        if function in inside or not isinstance(function, _FUNCTIONS):
+            return False
+        inside = (*inside, function)
+        starts = self._afterwards.starts(function)
+        if starts and self._afterwards.returns_to(function) == []:
+            return self._one_of(starts, inside)
+        cls = self._source.parent(function)
+        if isinstance(cls, ast.ClassDef) and function.name != "__init__":
+            made = [] if self._classes.extended(cls) else self._classes.instantiations(cls)
+            if not self._one_of(made, inside):
                 return False
-            inside.add(function)
-            starts = self._afterwards.starts(function)
-            if starts and self._afterwards.returns_to(function) == []:
-                calls = starts
-            else:
-                calls = [*starts, *(self.callers(function) or ())]
-                if starts and self.callers(function) is None:
-                    return False
-            if len(calls) != 1 or self._repeated(calls[0]):
-                return False
-            function = self._source.function(calls[0])
-        return True
+        return not starts and self._one_of(self.callers(function) or [], inside)
+
+    def _one_of(self, calls: list[ast.Call], inside: tuple[ast.AST, ...]) -> bool:
+        if len(calls) != 1 or self._repeated(calls[0]):
+            return False
+        return self._once(self._source.function(calls[0]), inside)
 
     def _repeated(self, call: ast.Call) -> bool:
         within = self._source.ancestors(call)

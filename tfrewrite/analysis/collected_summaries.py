@@ -52,6 +52,7 @@ _OF_GRAPHS = frozenset({"as_default", "device", "name_scope", "finalize", "as_gr
 _GRAPHS = frozenset({"Graph", "get_default_graph"})
 _HANDLING_COLLECTIONS = _OF_COLLECTIONS | {"SUMMARIES", "_collections"}
 _RUNNING_CODE = frozenset(f"builtins.{name}" for name in "__import__ exec eval execfile".split())
+_CALLING_NOTHING = frozenset({"builtins.print", "builtins.isinstance"})
 _IMPORTING = frozenset("importlib imp pkgutil runpy".split())
 _DECORATORS = frozenset(
     "builtins.property builtins.staticmethod builtins.classmethod functools.wraps"
@@ -238,7 +239,8 @@ class CollectedSummaries:
         value = self._tracer.trace(node)
         if value.kind is Kind.OBJECT:
             return symbol in _SUMMARIES or self.symbol_may_add(symbol)
-        return value.kind is Kind.UNKNOWN  # a module, or not known
+        about = symbol.endswith("__")  # the version
+        return value.kind is Kind.UNKNOWN and not about  # a module, or not known
 
     def _is_known_decorator(self, decorator: ast.expr) -> bool:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -254,7 +256,7 @@ class CollectedSummaries:
         path = self._names.dotted(call.func) or ""
         if path in _RUNNING_CODE or path.partition(".")[0] in _IMPORTING:
             return True
-        if self._building.makes_none(call):
+        if path in _CALLING_NOTHING or self._building.makes_none(call):
             return False
         value = self._tracer.trace(call)
         if value.effect is not None and value.expr is call:
