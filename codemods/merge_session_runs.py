@@ -55,6 +55,7 @@ class MergeSessionRuns(Rule):
     - `rounding`: runs that only read and do share so, since the graph optimizer may fold, fuse or
       regroup it otherwise and the last bit may differ; and values read before the update that
       follows them, where the graph's edges make the update wait for everything that is read.
+      So are all summaries that `merge_all` collects, where all that may make one is in this file.
     - `shifted`: metrics read after the update come into the update's own run, which reads them
       before it. The weights stay as they are; the reported series comes one step late. Only
       where the value is just reported, and only with `--allow shifted`.
@@ -191,9 +192,8 @@ class _Step:
         self._fetches = {part: self._fetch(part.run) for part in parts}
 
     def _fetch(self, run: SessionRun) -> Fetch:
-        return fetch_of(
-            self._facts.graph.trace(run.fetches), self._facts.source.in_one_line(run.fetches)
-        )
+        fetched = self._facts.collected_summaries.followed(self._facts.graph.trace(run.fetches))
+        return fetch_of(fetched, self._facts.source.in_one_line(run.fetches))
 
     def sites(self) -> Iterator[Site]:
         obstacle = self._forbidden()

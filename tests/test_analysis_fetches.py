@@ -211,6 +211,8 @@ def test_parts_of_one_tensor_are_two_arrays() -> None:
         ("tf.verify_tensor_all_finite(loss, 'bad') + 1", True),
         ("loss", False),  # its gradient's own checks are not the script's
         ("tf.losses.mean_squared_error(y, y)", False),
+        ("tf.summary.histogram('h', w)", True),
+        ("tf.summary.scalar('l', loss)", False),
     ],
 )
 def test_checks_that_the_script_makes(value: str, *, checks: bool) -> None:

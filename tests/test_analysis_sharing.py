@@ -191,3 +191,36 @@ def test_shared_inputs_without_chains_do_not_round() -> None:
 def test_one_run_alone_does_not_round() -> None:
     found = with_graph("v = (x / 20) * 0.01  # here\n")
     assert not may_round([fetch_in(found, "here")])
+
+
+# ---- merged summaries, of which there may be fewer ---------------------------------------------
+
+CONVOLVED = """\
+image = tf.reshape(x, [-1, 2, 2, 2])
+def net(image):
+    conv = tf.layers.conv2d(image, 2, 1)
+    tf.summary.histogram("active", tf.nn.leaky_relu(conv))
+    return conv
+conv = net(image)
+"""
+
+
+def with_summaries(first: str, before: str) -> list[Fetch]:
+    found = with_graph(f"{before}v = {first}  # first\nv = tf.summary.merge_all()  # second\n")
+    merged = found.collected_summaries.followed(found.graph.trace(expression(found, "second")))
+    return [fetch_in(found, "first"), fetch_of(merged, "merged")]
+
+
+@pytest.mark.parametrize("first", ["accuracy", "loss", "tf.reduce_max(w)"])
+def test_merged_summaries_may_share_otherwise_than_is_seen(first: str) -> None:
+    first_run, merged = with_summaries(first, "tf.summary.scalar('a', accuracy)\n")
+    assert merged.reads_only
+    assert may_round([first_run, merged])
+
+
+def test_what_a_summary_shows_may_be_fused_away() -> None:
+    first_run, merged = with_summaries("conv", CONVOLVED)
+    assert fails_together(first_run, merged)
+    assert fails_together(merged, first_run)
+    other, merged = with_summaries("tf.reduce_max(w)", CONVOLVED)
+    assert not fails_together(other, merged)

@@ -39,6 +39,30 @@ READS = """
     a = sess.run(accuracy, {x: images, y: labels})
 """
 
+MERGED = """
+    l = sess.run(loss, {x: images, y: labels})
+    s = sess.run(merged, {x: images, y: labels})
+"""
+
+SHOWN = """
+def show(name, value):
+    with tf.name_scope("summaries"):
+        tf.summary.scalar("mean/" + name, tf.reduce_mean(value))
+        tf.summary.histogram(name, value)
+
+tf.summary.scalar("loss", loss)
+"""
+
+
+# Who calls a function is to be seen, since the caller may have made summaries.
+CALLED = ("main", "crlf", "tabs")
+
+
+def shown(more: str) -> str:
+    """Code that makes summaries, these more and collects them."""
+    return f"{SHOWN}{more}merged = tf.summary.merge_all()\n"
+
+
 CLIPPED = """
 tvars = tf.trainable_variables()
 grads, _ = tf.clip_by_global_norm(tf.gradients(loss, tvars), 5.0)
@@ -273,6 +297,76 @@ TRAPS = [
         "all summaries of the graph",
         step(READS, graph="accuracy = tf.summary.merge_all()\n"),
         reason="fetch-not-traced",
+    ),
+    refuses(
+        "summaries, and one with noise that a helper makes",
+        step(
+            MERGED,
+            graph=shown("show('noise', tf.nn.dropout(hidden, 0.5))\n"),
+        ),
+        shapes=CALLED,
+        reason="random-beneath",
+    ),
+    refuses(
+        "summaries, and a queue that comes with one of its own",
+        step(
+            MERGED,
+            graph=shown("queue = tf.train.batch([tf.constant(1.0)], 2)\n"),
+        ),
+        reason="fetch-not-traced",
+    ),
+    refuses(
+        "summaries, and a function of another module before them",
+        step(
+            MERGED,
+            graph=shown("import model\nmodel.more(loss)\n"),
+        ),
+        reason="fetch-not-traced",
+    ),
+    refuses(
+        "the histogram of a weight before the update",
+        step(
+            """
+            s = sess.run(merged, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            """,
+            graph=shown("show('weights', w)\n"),
+        ),
+        shapes=CALLED,
+        reason="races-with-update",
+    ),
+    refuses(
+        "a shared weight in the summaries of the function's first call",
+        GRAPH
+        + textwrap.dedent("""
+        def train(batches):
+            out = tf.matmul(x, w)
+            tf.summary.histogram("out", out)
+            step = tf.train.AdamOptimizer().minimize(tf.reduce_mean(tf.square(out)))
+            merged = tf.summary.merge_all()
+            with tf.Session() as sess:
+                for images in batches:
+                    s = sess.run(merged, {x: images})
+                    sess.run(step, {x: images})
+
+        train(first)
+        train(second)
+        """),
+        shapes=CALLED,
+        reason="races-with-update",
+    ),
+    refuses(
+        "a histogram, which fails for what is no number, and a line that was printed before",
+        step(
+            """
+            l = sess.run(loss, {x: images, y: labels})
+            print(l)
+            s = sess.run(merged, {x: images, y: labels})
+            """,
+            graph=shown("show('hidden', hidden)\n"),
+        ),
+        shapes=CALLED,
+        reason="call-between",
     ),
     refuses(
         "an operation made for the fetch",
@@ -1739,6 +1833,45 @@ REWRITES = [
                     print(low, high)
         """),
         contract="exact",
+    ),
+    rewrites(
+        "a value and all summaries, of a weight too",
+        step(
+            MERGED,
+            graph=shown("show('weights', w)\n"),
+        ),
+        step(
+            """
+            l, s = sess.run([loss, merged], {x: images, y: labels})
+            """,
+            graph=shown("show('weights', w)\n"),
+        ),
+        shapes=CALLED,
+        contract="rounding",
+    ),
+    rewrites(
+        "summaries of what the update waits for",
+        step(
+            """
+            s = sess.run(merged, {x: images, y: labels})
+            sess.run(train_op, {x: images, y: labels})
+            """,
+            graph="""
+            tf.summary.scalar("loss", loss)
+            merged = tf.summary.merge_all()
+            """,
+        ),
+        step(
+            """
+            s, _ = sess.run([merged, train_op], {x: images, y: labels})
+            """,
+            graph="""
+            tf.summary.scalar("loss", loss)
+            merged = tf.summary.merge_all()
+            """,
+        ),
+        shapes=CALLED,
+        contract="rounding",
     ),
     rewrites(
         "a session that callers pass",

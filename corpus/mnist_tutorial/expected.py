@@ -96,10 +96,11 @@ with tf.Session() as sess:
             batch_xs, batch_ys = mnist.train.next_batch(batch_size)
             # Fit training using batch data
             sess.run(train_step, feed_dict={x: batch_xs, y_: batch_ys})
+            cost_value, summary = sess.run(
+                [cost, merged], feed_dict={x: batch_xs, y_: batch_ys})
             # Compute average loss
-            avg_cost += sess.run(cost, feed_dict={x: batch_xs, y_: batch_ys}) / batches_per_epoch
             # Write logs at every iteration
-            summary = sess.run(merged, feed_dict={x: batch_xs, y_: batch_ys})
+            avg_cost += cost_value / batches_per_epoch
             writer.add_summary(summary, epoch * batches_per_epoch + i)
         # Display logs per epoch step
         if epoch % display_step == 0:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tfrewrite.analysis.facts import Facts
 
@@ -48,13 +48,13 @@ class Afterwards:
             walk = _Walk(self)
             walk.take(statement)
             walk.go_on(statement)
-            for node in self._unnamed:
+            for node in self.unnamed:
                 walk.take(node)
             self._known[statement] = walk.rest
         return self._known[statement]
 
     @cached_property
-    def _unnamed(self) -> list[ast.AST]:
+    def unnamed(self) -> list[ast.AST]:
         """Code that may run, at any time after it was written down, where nothing names it.
 
         That is how an object is looped over, printed or entered, and what goes on in a generator,
@@ -87,7 +87,16 @@ class Afterwards:
 
         Attributes in `foreign` are methods of others, whatever functions of the file are called.
         """
-        return _Walk(self, foreign).take(node)
+        return self.within_all([node], foreign)
+
+    def within_all(
+        self, nodes: Iterable[ast.AST], foreign: frozenset[ast.AST] = frozenset()
+    ) -> list[ast.AST]:
+        """The same for several of them."""
+        walk = _Walk(self, foreign)
+        for node in nodes:
+            walk.take(node)
+        return walk.rest.nodes
 
     def entered(self, node: ast.AST) -> Iterator[ast.AST]:
         """The functions of the file that a name or an attribute may lead into."""
@@ -116,13 +125,17 @@ class Afterwards:
         """The calls of a function; None where not all of them are seen."""
         if not isinstance(function, _FUNCTIONS):
             return None
-        starts = [call for call in self._source.all(ast.Call) if self._is_start(call, function)]
+        starts = self.starts(function)
         if starts:
             uses = self._uses(function)
             if all(any(use in ast.walk(start) for start in starts) for use in uses):
                 return []  # `tf.app.run` ends the program
         calls = self._own.calls(function)
         return calls or None
+
+    def starts(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.Call]:
+        """The calls of `tf.app.run` that run a function as the program."""
+        return [call for call in self._source.all(ast.Call) if self._is_start(call, function)]
 
     def _is_start(self, call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if self._names.dotted(call.func) not in ("tensorflow.app.run", "absl.app.run"):

@@ -60,7 +60,7 @@ class Building:
         return min(calls, key=lambda call: call.lineno, default=None)
 
     def _registers(self, call: ast.Call) -> bool:
-        if self._makes_none(call):
+        if self.makes_none(call):
             return False
         symbol = self._names.tf(call.func)
         effect = effect_of(symbol) if symbol is not None else None
@@ -85,7 +85,7 @@ class Building:
     # Random ops
 
     def _draws(self, call: ast.Call) -> bool:
-        if self._makes_none(call):
+        if self.makes_none(call):
             return False
         symbol = self._names.tf(call.func)
         if symbol is not None:
@@ -102,7 +102,7 @@ class Building:
     def _builds(self, node: ast.expr | ast.stmt) -> bool:
         match node:
             case ast.Call():
-                return not self._makes_none(node) or self._operates(node)
+                return not self.makes_none(node) or self._operates(node)
             case ast.AugAssign(target=target, value=value):
                 return self._may_be_tensor(target) or self._may_be_tensor(value)
             case ast.Import() | ast.ImportFrom():
@@ -171,7 +171,7 @@ class Building:
             return False
         return any(map(self._may_be_tensor, _given(call)))
 
-    def _makes_none(self, call: ast.Call) -> bool:
+    def makes_none(self, call: ast.Call) -> bool:
         """Whether a call is known to add nothing to a graph, beside what it runs of this file."""
         if self._runs(call) or self._own.function(call) is not None:
             return True

@@ -11,12 +11,14 @@ from tfrewrite.analysis.assigns import Assigns
 from tfrewrite.analysis.batch_code import BatchCode
 from tfrewrite.analysis.batch_rows import BatchRows
 from tfrewrite.analysis.batches_ahead import BatchesAhead
+from tfrewrite.analysis.beforehand import Beforehand
 from tfrewrite.analysis.building import Building
 from tfrewrite.analysis.built_values import BuiltValues
 from tfrewrite.analysis.captured import Captured
 from tfrewrite.analysis.catching import Catching
 from tfrewrite.analysis.changed_sources import ChangedSources
 from tfrewrite.analysis.classes import Classes
+from tfrewrite.analysis.collected_summaries import CollectedSummaries
 from tfrewrite.analysis.compiled_functions import CompiledFunctions
 from tfrewrite.analysis.conditions import Conditions
 from tfrewrite.analysis.containers import Containers
@@ -307,6 +309,16 @@ class Facts:
     def afterwards(self) -> Afterwards:
         """What may still be done from a statement on."""
         return Afterwards(self)
+
+    @cached_property
+    def beforehand(self) -> Beforehand:
+        """What may have been done before a statement."""
+        return Beforehand(self)
+
+    @cached_property
+    def collected_summaries(self) -> CollectedSummaries:
+        """What `merge_all` collects."""
+        return CollectedSummaries(self)
 
     @cached_property
     def building(self) -> Building:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tfrewrite.analysis.effects import effect_of
+from tfrewrite.analysis.effects import Effect, effect_of
 from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, plain, tensors
 from tfrewrite.analysis.updates import TRAINABLE, Update, update_of
 
@@ -120,13 +120,20 @@ def _buffer(node: Node) -> Node:
 
 
 def checks_beneath(fetch: Fetch) -> bool:
-    """Whether a fetch is made to fail where a value is not as it should be."""
+    """Whether a fetch is made to fail where a value is not as it should be.
+
+    A histogram does for what is no finite number.
+    """
     return any(
         node.effect is not None
-        and "assert" in node.effect.flags
-        and node.symbol.rpartition(".")[2].lower().startswith(("assert", "check", "verify"))
+        and (node.effect.op == "HistogramSummary" or _is_check(node.symbol, node.effect))
         for node in beneath(*fetch.roots)
     )
+
+
+def _is_check(symbol: str, effect: Effect) -> bool:
+    name = symbol.rpartition(".")[2].lower()
+    return "assert" in effect.flags and name.startswith(("assert", "check", "verify"))
 
 
 def share_a_result(first: Fetch, second: Fetch) -> bool:

@@ -68,7 +68,7 @@ class Tracer:
         self._known: dict[tuple[ast.AST, Frame | None], Node] = {}
         self.placement = Placement(facts.source, facts.flow, facts.classes, facts.managers, self)
         self.inlining = Inlining(self)
-        self._objects = Objects(facts.source, facts.names, facts.classes, self)
+        self.objects = Objects(facts.source, facts.names, facts.classes, self)
         self._containers = facts.containers
         self._elements: dict[tuple[Node, int | None], Node] = {}
 
@@ -123,7 +123,7 @@ class Tracer:
     def _follow_name(self, node: Node, name: ast.Name, frame: Frame | None) -> None:
         cls = self._classes.of_self(name)
         if cls is not None and not (frame and name.id in frame.arguments):
-            node.inputs.append(("", self._objects.of_class(cls)))
+            node.inputs.append(("", self.objects.of_class(cls)))
             return
         path = self._names.dotted(name)
         if path is not None:
@@ -230,7 +230,7 @@ class Tracer:
             return self._api_reference(expr, path)
         base = self.trace(expr.value, frame)
         if base.kind is Kind.INSTANCE:
-            return self._objects.attribute(base, expr)
+            return self.objects.attribute(base, expr)
         if base.kind is Kind.CONSTANT:
             return Node(Kind.CONSTANT, expr)
         if base.kind in (Kind.OP, Kind.VARIABLE) and expr.attr in _STATIC_ATTRIBUTES:
@@ -343,7 +343,7 @@ class Tracer:
             return Node(Kind.CONSTANT, call)
         if receiver.kind is Kind.INSTANCE and receiver.instance_of is not None:
             method = self._classes.method(receiver.instance_of, func.attr)
-            sure = self._objects.sure(receiver, func.attr)
+            sure = self.objects.sure(receiver, func.attr)
             if method is not None and sure and not method.decorator_list:
                 return self.inlining.value(call, method, frame, receiver)
         if receiver.kind in (Kind.CONSTANT, Kind.STRUCTURE):

@@ -20,6 +20,7 @@ class Inlining:
 
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
+        self._frames: dict[tuple[ast.Call, ast.AST, Frame | None], Frame] = {}
 
     def value(
         self, call: ast.Call, function: Method, frame: Frame | None, receiver: Node | None
@@ -32,18 +33,28 @@ class Inlining:
             caller = caller.caller
         if depth >= _MAX_CALLS or caller is not None or not plain_function:
             return unknown(call, f"the call `{text(call.func)}(...)`")
+        return self.returned(function, self.frame(call, function, frame, receiver), call)
+
+    def frame(
+        self, call: ast.Call, function: Method, outer: Frame | None, receiver: Node | None
+    ) -> Frame:
+        """What holds in a function of this file when it is called there; one for each call."""
+        key = (call, function, outer)
+        if key in self._frames:
+            return self._frames[key]
         inner = Frame(
             function,
             {},
-            around=self._tracer.placement.surroundings(call, frame),
-            many=self._tracer.placement.repeated(call, frame),
-            depth=depth + 1,
-            caller=frame,
+            around=self._tracer.placement.surroundings(call, outer),
+            many=self._tracer.placement.repeated(call, outer),
+            depth=(outer.depth if outer else 0) + 1,
+            caller=outer,
         )
         if receiver is not None:
             inner.arguments[function.args.args[0].arg] = receiver
-        self.bind(inner, call, frame, skip_first=receiver is not None)
-        return self.returned(function, inner, call)
+        self.bind(inner, call, outer, skip_first=receiver is not None)
+        self._frames[key] = inner
+        return inner
 
     def returned(self, function: Method, frame: Frame, expr: ast.expr) -> Node:
         returned = []

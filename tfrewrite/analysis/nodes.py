@@ -9,6 +9,9 @@ from enum import Enum
 
 from tfrewrite.analysis.effects import Effect
 
+COLLECTED = "summary.merge_all"
+"""What merges all summaries; where it is known which may be among them, it has them beneath."""
+
 
 class Kind(Enum):
     """What a traced value is."""

@@ -10,7 +10,7 @@ import ast
 from itertools import combinations, permutations
 
 from tfrewrite.analysis.fetches import Fetch
-from tfrewrite.analysis.nodes import Kind, Node, beneath, plain, tensors
+from tfrewrite.analysis.nodes import COLLECTED, Kind, Node, beneath, plain, tensors
 
 
 def may_round(fetches: list[Fetch]) -> bool:
@@ -25,6 +25,8 @@ def may_round(fetches: list[Fetch]) -> bool:
         return True
     if any(_regroups(first, second) for first, second in permutations(fetches, 2)):
         return True
+    if any(_may_hold_less(fetch) for fetch in fetches):
+        return True
     uses = [_uses(fetch) for fetch in fetches]
     for first, second in combinations(uses, 2):
         for link in first.keys() & second.keys():
@@ -32,6 +34,11 @@ def may_round(fetches: list[Fetch]) -> bool:
             if first[link] != second[link] and not users <= _STABLE_USERS:
                 return True
     return False
+
+
+def _may_hold_less(fetch: Fetch) -> bool:
+    """Whether a run may need less than what lies beneath what it fetches."""
+    return any(node.symbol == COLLECTED for node in beneath(*fetch.roots))
 
 
 _SUMS = frozenset({"add_n", "accumulate_n", "gradients"})
@@ -129,18 +136,21 @@ def fails_together(first: Fetch, second: Fetch) -> bool:
     Its graph optimizer fuses a convolution, what is added to it and an activation that weighs the
     sum by itself (leaky ReLU, swish, mish), and drops the values between even if they are fetched.
     """
-    return any(
-        _structure(plain(root), {}, ()) in between
-        for one, other in permutations((first, second))
-        for between in [_fused_away(other)]
-        for root in one.roots
-    )
+    for one, other in permutations((first, second)):
+        between = _fused_away(other)
+        structures = {_structure(value, {}, ()) for value in between}
+        for root in map(plain, one.roots):
+            if _structure(root, {}, ()) in structures:
+                return True
+            if _may_hold_less(other) and root.expr in {value.expr for value in between}:
+                return True  # what summaries show may have been followed by another way
+    return False
 
 
-def _fused_away(fetch: Fetch) -> set[str]:
-    """The values between a convolution and an activation that weighs by itself, as structures."""
+def _fused_away(fetch: Fetch) -> set[Node]:
+    """The values between a convolution and an activation that weighs by itself."""
     return {
-        _structure(value, {}, ())
+        value
         for node in beneath(*fetch.roots)
         for weighed in _weighed_by_itself(node)
         for value in _down_to_convolution(weighed)
