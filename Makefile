@@ -70,7 +70,7 @@ docs: setup-dev setup-docs ## Write the rules' pages, build the site in build/si
 	@$(DEV)/python tools/rule_pages.py $(if $(CHECK),--check)
 	@$(DEV)/python tools/build_site.py
 
-proof: setup ## Try the verifier on right and wrong rewrites under three seeds (an hour or two)
+proof: setup ## Try the verifier on right and wrong rewrites under three seeds; what is there is kept (an hour)
 	@$(DEV)/python benchmarks/verifier_proof.py
 
 bench: setup ## Time the corpus as it was, rewritten, and by an expert; what is there is kept (BENCH_ARGS=...)
