@@ -35,7 +35,8 @@ for number, (role, values) in enumerate(runs):
         recorder.now = lambda kind, step=step: step
         kind, _, loop = kind.partition(":")  # of which loop its step is
         loop = int(loop or 1) if kind == "weights" else None
-        dtype = None if isinstance(value, str) else np.float32
+        number = np.float64 if name.startswith("double") else np.float32
+        dtype = None if isinstance(value, str) else number
         recorder.value(kind, name, np.array(value, dtype), loop=loop)
     recorder.close()
     if role in folders:
@@ -105,6 +106,26 @@ def test_values_are_held_against_those_of_the_same_step(comparing: Comparing) ->
     assert [point["noise"] for point in found["points"]] == [0.0, 0.125]
     assert [point["envelope"] for point in found["points"]] == [0.25, 0.0]
     assert [point["scale"] for point in found["points"]] == [2.0, 4.0]
+
+
+SINGLE, DOUBLE = 2.0**-23, 2.0**-52
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "unit"),
+    [
+        ([0.6811613440513611, 0.5], [0.6811614036560059, 0.5], SINGLE),
+        ([0.6811613440513611, 0.5], [0.68116137, 0.5], DOUBLE),
+        ([0.1, 0.5], [0.1000000015, 0.5], DOUBLE),
+        ([4.0, 10000000.0], [4.0, 10000001.0], DOUBLE),
+        ([1e300, 0.5], [1e300, 0.75], DOUBLE),
+    ],
+)
+def test_wide_numbers_that_come_of_narrow_ones_are_rounded_like_these(
+    comparing: Comparing, ours: list[float], theirs: list[float], unit: float
+) -> None:
+    found = comparing.series(fetched("double", ours), fetched("double", theirs))
+    assert [point["ulp"] for point in found["points"]] == [unit]
 
 
 def test_steps_that_are_made_at_once_are_held_to_the_last_of_them(comparing: Comparing) -> None:
