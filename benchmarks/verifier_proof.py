@@ -1,6 +1,6 @@
 """Tries the verifier on programs with right and wrong rewrites, and prints both rates.
 
-    python benchmarks/verifier_proof.py [--seeds N] [--only NAME] [--render]
+    python benchmarks/verifier_proof.py [--only NAME] [--render]
 
 The programs are those of tests/verifier_programs. What came of one under a seed is kept in
 docs/results/proof, and is not tried again while the program and its rewrites are the same, so that
@@ -11,7 +11,6 @@ kept. Needs the interpreters that `make setup` makes.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import math
 import sys
@@ -22,6 +21,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from results_samples import ROOT, digest_of
+
 from tfrewrite.model import Contract
 from tfrewrite.verify.experiment import SEEDS_FOR_DISTRIBUTIONS, Baseline, Effort, Pair, verify
 from tfrewrite.verify.judging import Promise
@@ -30,10 +31,9 @@ from tfrewrite.verify.runs import Conditions, Laboratory
 from tfrewrite.verify.runs import Program as Version
 from tfrewrite.verify.tf_generation import is_tf1_script
 
-ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from verifier_programs import Program, Variant, programs  # noqa: E402  found by the line above
+from verifier_programs import Program, Variant, programs
 
 INTERPRETERS = {
     "1.15": ROOT / ".envs" / "tf1" / "bin" / "python",
@@ -142,14 +142,13 @@ def trial(
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--only", action="append", default=[], metavar="NAME")
     parser.add_argument("--render", action="store_true", help="write the page and try nothing")
     asked = parser.parse_args()
     for program in programs():
         if asked.render or (asked.only and program.name not in asked.only):
             continue
-        for seed in range(1, asked.seeds + 1):
+        for seed in range(1, SEEDS + 1):
             if kept(program, seed) is None:
                 keep(program, seed, tried(program, seed))
     done = [one for program in programs() for one in all_kept(program)]
@@ -182,7 +181,7 @@ def digest(program: Program) -> str:
         f"{one.name} {one.contract.value} {one.is_right} {one.near}\n{one.source(program)}"
         for one in program.variants
     ]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    return digest_of(parts)
 
 
 def file_of(program: Program, seed: int) -> Path:

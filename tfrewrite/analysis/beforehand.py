@@ -62,7 +62,7 @@ class Beforehand:
             return False
         inside = (*inside, function)
         starts = self._afterwards.starts(function)
-        if starts and self._afterwards.returns_to(function) == []:
+        if self._afterwards.returns_to(function) == []:
             return self._one_of(starts, inside)
         cls = self._source.parent(function)
         if isinstance(cls, ast.ClassDef) and function.name != "__init__":
@@ -131,7 +131,7 @@ class _Way:
             self._unseen = self._unseen or f"`{function.name}` is left and entered again"
             return
         starts = self._afterwards.starts(function)
-        only_started = bool(starts) and self._afterwards.returns_to(function) == []
+        only_started = self._afterwards.returns_to(function) == []
         called = [] if only_started else self._callers(function)
         if called is None:
             self._unseen = self._unseen or f"who calls `{function.name}` is not all seen"

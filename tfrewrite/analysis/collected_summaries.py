@@ -8,9 +8,10 @@ So what is beneath the merged summaries is known, but not that all of it is comp
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.effects import effect_of
+from tfrewrite.analysis.graph import GRAPH_MODE
 from tfrewrite.analysis.nodes import COLLECTED, Frame, Kind, Node, beneath, plain, text, unknown
 from tfrewrite.analysis.symbols import (
     BUILDING_NOTHING,
@@ -23,7 +24,6 @@ from tfrewrite.analysis.symbols import (
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
-GRAPH_MODE: Final = "1"
 _SUMMARIES = frozenset(
     f"summary.{kind}" for kind in "scalar histogram image audio text tensor_summary".split()
 )
