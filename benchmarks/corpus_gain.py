@@ -59,7 +59,7 @@ class Timed:
 def main() -> int:
     arguments = parse()
     probe = samples.probe_digest()
-    found = [only_here(subject) for subject in samples.subjects()]
+    found = samples.subjects()
     current = samples.adopt(found, probe)
     rows = [] if arguments.render else wanted(arguments, found, current)
     failed = measure(rows, found, arguments, probe)
@@ -80,12 +80,6 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--render", action="store_true", help="only writes the page anew")
     parser.add_argument("--again", action="store_true", help="also what is there and still true")
     return parser.parse_args()
-
-
-def only_here(subject: Subject) -> Subject:
-    """On the TensorFlows that are timed; the corpus has scripts for others as well."""
-    here = tuple(one for one in subject.tensorflow if one in INTERPRETERS)
-    return replace(subject, tensorflow=here)
 
 
 def wanted(
@@ -110,7 +104,7 @@ def measure(
     probe: str,
 ) -> int:
     """Keeps each sample as soon as it is there, with the page; gives how many failed."""
-    named = {one.name: one for one in found}
+    named = {one.row: one for one in found}
     until = time.monotonic() + 60 * arguments.minutes
     failed = 0
     for number, (name, tensorflow) in enumerate(rows):
@@ -120,7 +114,7 @@ def measure(
         began = time.monotonic()
         place = f"{number + 1}/{len(rows)}"
         try:
-            sample = measured(named[name], tensorflow, arguments.rounds, probe)
+            sample = measured(named[name, tensorflow], arguments.rounds, probe)
         except RunFailedError as error:
             print(f"{place} {name} on {tensorflow}: {error}", file=sys.stderr, flush=True)
             failed += 1
@@ -135,15 +129,16 @@ def measure(
 def refresh(found: Sequence[Subject], probe: str) -> None:
     """Writes the page from what there is now, and what is not there."""
     rows = tuple(samples.due(found, samples.adopt(found, probe), rounds=1))
-    samples.write_json(samples.DUE, asdict(replace(samples.others(), rows=rows)))
+    samples.write_json(samples.DUE, asdict(replace(samples.others(found), rows=rows)))
     results_page.write()
 
 
-def measured(subject: Subject, tensorflow: str, rounds: int, probe: str) -> Sample:
+def measured(subject: Subject, rounds: int, probe: str) -> Sample:
     """Observes each version once, which tells of graphs and memory, and times it `rounds` times."""
     programs = {version: program(subject, version) for version in timed_versions(subject)}
     is_tf1 = is_tf1_script(subject.texts[ORIGINAL])
-    conditions = Conditions(INTERPRETERS[tensorflow], is_tf1=is_tf1, synthetic=subject.synthetic)
+    python = INTERPRETERS[subject.tensorflow]
+    conditions = Conditions(python, is_tf1=is_tf1, synthetic=subject.synthetic)
     with Laboratory.opened(conditions) as laboratory:
         seen = {
             version: observed(laboratory, one, subject.timed_loop, version)
@@ -155,7 +150,7 @@ def measured(subject: Subject, tensorflow: str, rounds: int, probe: str) -> Samp
     return Sample(
         script=subject.name,
         title=subject.title,
-        tensorflow=tensorflow,
+        tensorflow=subject.tensorflow,
         rules=subject.rules,
         family=subject.family,
         digest=subject.digest,

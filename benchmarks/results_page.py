@@ -32,8 +32,9 @@ HEAD = """\
 Made by `make bench` and `make bench-tools` from the samples in `docs/results`: not changed by hand.
 
 Each script of the corpus that tfrewrite rewrites is run as it was (`original.py`), as tfrewrite
-writes it (`expected.py`), and as somebody who knows TensorFlow would write it by hand
-(`expert.py`, where there is one). The processes of the three take turns. A time is the median of
+writes it, and as somebody who knows TensorFlow would write it by hand (`expert.py`, where there is
+one). tfrewrite is told the TensorFlow (`target-tf`); `expected.py` is what it writes untold, which
+for some has a prefetch more. The processes of the three take turns. A time is the median of
 the processes of a version. A gain is the time of the original divided by that of the rewritten
 version, so that above 1 is faster, with a 95% interval; both by the statistics of
 `tfrewrite verify`. What a step costs is found as there: from the quickest steady steps, or from
@@ -353,6 +354,11 @@ def left_out(chosen: Sequence[Sample], due: Due) -> list[str]:
         )
     if due.not_for_speed:
         lines.append(f"- Not rewritten to be faster: {scripts(due.not_for_speed)}.")
+    if due.done_already:
+        found = rows_in_words(due.done_already)
+        lines.append(
+            f"- Told which TensorFlow, it leaves alone what that one does itself: {found}."
+        )
     if new:
         lines.append(f"- Not measured yet: {rows_in_words(new)}.")
     if old:

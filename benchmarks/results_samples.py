@@ -18,7 +18,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from corpus_cases import CASES, Case  # noqa: E402  found by the line above
+from corpus_cases import CASES, Case, rewrite  # noqa: E402  found by the line above
+from tfrewrite.demo import SCRIPT as DEMO  # noqa: E402
+from tfrewrite.engine import rewrite_text  # noqa: E402
+from tfrewrite.model import DEFAULT_CONTRACTS, Outcome  # noqa: E402
+from tfrewrite.registry import all_rules  # noqa: E402
 
 SAMPLES = ROOT / "docs" / "results" / "samples"
 DUE = ROOT / "docs" / "results" / "due.json"
@@ -26,7 +30,8 @@ TOOLS = ROOT / "docs" / "results" / "tools.json"
 
 ORIGINAL, REWRITTEN, EXPERT = "original", "rewritten", "expert"
 VERSIONS = (ORIGINAL, REWRITTEN, EXPERT)
-FILES = {ORIGINAL: "original.py", REWRITTEN: "expected.py", EXPERT: "expert.py"}
+TIMED_ON = ("1.15", "2.21")
+"""The TensorFlows that scripts are timed on; the corpus has some for others as well."""
 
 FAMILIES = {
     "1": "Graph mode",
@@ -48,11 +53,14 @@ TIMED_BY = (
 
 @dataclass(frozen=True)
 class Subject:
-    """A script to measure: the text of each version, and how it is run."""
+    """A script to measure on one TensorFlow: the text of each version, and how it is run.
+
+    The tool is told that TensorFlow when it rewrites the script.
+    """
 
     name: str
     title: str
-    tensorflow: tuple[str, ...]
+    tensorflow: str
     rules: tuple[str, ...]
     family: str
     folder: Path
@@ -66,6 +74,10 @@ class Subject:
         """Of the texts and of what decides which steps are timed; the name has no part in it."""
         parts = [self.texts.get(version, "") for version in VERSIONS]
         return digest_of([*parts, str(self.timed_loop)])
+
+    @property
+    def row(self) -> tuple[str, str]:
+        return self.name, self.tensorflow
 
 
 @dataclass(frozen=True)
@@ -150,43 +162,62 @@ class Due:
     """Script and TensorFlow of each row that is missing or no longer true."""
     left_alone: int = 0
     not_for_speed: tuple[str, ...] = ()
+    done_already: tuple[tuple[str, str], ...] = ()
+    """Script and TensorFlow where the tool, told of that TensorFlow, has nothing left to do."""
 
 
 def subjects() -> list[Subject]:
-    """The scripts of the corpus that are rewritten, and that of the demo."""
-    return [demo(), *(subject_of(case) for case in CASES if is_timed(case))]
+    """The scripts of the corpus that are rewritten, and that of the demo, on each TensorFlow."""
+    pairs = [(case, version) for case in CASES if is_timed(case) for version in timed_on(case)]
+    found = (subject_of(case, version) for case, version in pairs)
+    return [*(demo(version) for version in TIMED_ON), *(one for one in found if one.rules)]
 
 
-def others() -> Due:
+def others(found: Sequence[Subject]) -> Due:
     """What of the corpus is not timed at all; its rows are for those who know what is there."""
     alone = sum(case.is_left_alone for case in CASES)
     named = (case.name for case in CASES if not case.is_left_alone and not is_timed(case))
-    return Due(left_alone=alone, not_for_speed=tuple(named))
+    there = {one.row for one in found}
+    rows = [(case.name, version) for case in CASES if is_timed(case) for version in timed_on(case)]
+    done = (row for row in rows if row not in there)
+    return Due(left_alone=alone, not_for_speed=tuple(named), done_already=tuple(done))
 
 
 def is_timed(case: Case) -> bool:
     return not case.is_left_alone and not case.fails and not set(case.rules) <= NOT_FOR_SPEED
 
 
-def subject_of(case: Case) -> Subject:
-    texts = {
-        version: longer((case.folder / name).read_text(), case)
-        for version, name in FILES.items()
-        if (case.folder / name).exists()
-    }
-    family = "request" if case.request or case.allow else min(case.rules)[3]
+def timed_on(case: Case) -> list[str]:
+    return [version for version in case.tensorflow if version in TIMED_ON]
+
+
+def subject_of(case: Case, tensorflow: str) -> Subject:
+    original = (case.folder / "original.py").read_text()
+    outcome = rewrite(case, target_tf=number_of(tensorflow))
+    texts = {ORIGINAL: original, REWRITTEN: outcome.after or original}
+    expert = case.folder / "expert.py"
+    if expert.exists():
+        texts[EXPERT] = expert.read_text()
     return Subject(
         case.name,
         case.title,
-        case.tensorflow,
-        case.rules,
-        family,
+        tensorflow,
+        rules_of(outcome),
+        "request" if case.request or case.allow else min(case.rules)[3],
         case.folder,
         "original.py",
-        texts,
+        {version: longer(text, case) for version, text in texts.items()},
         case.timed_loop,
         case.synthetic,
     )
+
+
+def number_of(tensorflow: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in tensorflow.split("."))
+
+
+def rules_of(outcome: Outcome) -> tuple[str, ...]:
+    return tuple(sorted({one.rule for one in outcome.findings if one.applicable}))
 
 
 def longer(text: str, case: Case) -> str:
@@ -199,25 +230,20 @@ def longer(text: str, case: Case) -> str:
     return text.replace(piece, more)
 
 
-def demo() -> Subject:
-    from tfrewrite.demo import SCRIPT  # noqa: PLC0415  it is asked for by a few only
-    from tfrewrite.engine import rewrite_text  # noqa: PLC0415
-    from tfrewrite.model import DEFAULT_CONTRACTS  # noqa: PLC0415
-    from tfrewrite.registry import all_rules  # noqa: PLC0415
-
+def demo(tensorflow: str) -> Subject:
     folder = ROOT / "tfrewrite" / "demo"
-    text = (folder / SCRIPT).read_text()
+    text = (folder / DEMO).read_text()
     rules = [one for one in all_rules() if not one.on_request]
-    outcome = rewrite_text(text, rules, path=SCRIPT, allowed=DEFAULT_CONTRACTS)
-    made = {finding.rule for finding in outcome.findings if finding.applicable}
+    told = number_of(tensorflow)
+    outcome = rewrite_text(text, rules, path=DEMO, allowed=DEFAULT_CONTRACTS, target_tf=told)
     return Subject(
         "tfrewrite demo",
         "The script of the demo",
-        ("1.15", "2.21"),
-        tuple(sorted(made)),
+        tensorflow,
+        rules_of(outcome),
         "demo",
         folder,
-        SCRIPT,
+        DEMO,
         {ORIGINAL: text, REWRITTEN: outcome.after or text},
     )
 
@@ -300,8 +326,11 @@ def read_due(path: Path = DUE) -> Due:
     if not path.exists():
         return Due()
     data = json.loads(path.read_text())
-    rows = tuple((script, tensorflow) for script, tensorflow in data["rows"])
-    return Due(rows, data["left_alone"], tuple(data["not_for_speed"]))
+    rows, done = (
+        tuple((script, tensorflow) for script, tensorflow in data[key])
+        for key in ("rows", "done_already")
+    )
+    return Due(rows, data["left_alone"], tuple(data["not_for_speed"]), done)
 
 
 def adopt(found: Sequence[Subject], probe: str, folder: Path = SAMPLES) -> list[Sample]:
@@ -310,8 +339,8 @@ def adopt(found: Sequence[Subject], probe: str, folder: Path = SAMPLES) -> list[
     One whose script has another name or title goes by that. One whose script was changed stays
     until it is measured anew, one whose script is gone goes.
     """
-    now = {(one.digest, probe, version): one for one in found for version in one.tensorflow}
-    names = {(one.name, version) for one in found for version in one.tensorflow}
+    now = {(one.digest, probe, one.tensorflow): one for one in found}
+    names = {one.row for one in found}
     kept: dict[str, Sample] = {}
     stale: dict[str, Sample] = {}
     there = {path.name: read_one(path) for path in sorted(folder.glob("*.json"))}
@@ -345,11 +374,7 @@ def due(found: Sequence[Subject], current: Sequence[Sample], rounds: int) -> lis
     TensorFlow before any on another, so that a run that is ended early has seen most of the corpus.
     """
     there = {(one.script, one.tensorflow): one.rounds for one in current}
-    rows = [
-        ((one.name, version) in there, place, one.name, version)
-        for one in found
-        for place, version in enumerate(one.tensorflow)
-        if there.get((one.name, version), 0) < rounds
-    ]
-    rows.sort(key=lambda row: row[:2])
-    return [(name, version) for _, _, name, version in rows]
+    first = {one.name: one.tensorflow for one in reversed(found)}
+    wanted = [one for one in found if there.get(one.row, 0) < rounds]
+    wanted.sort(key=lambda one: (one.row in there, one.tensorflow != first[one.name]))
+    return [one.row for one in wanted]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.stages import End
@@ -10,7 +11,6 @@ from tfrewrite.rule import Rule
 from tfrewrite.writing.prefetched import prefetched
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from tfrewrite.analysis.dataset_uses import Consumer
@@ -22,6 +22,11 @@ _CHANGES = (
     " ops in the graph give the ops made after them other seeds (TensorFlow 1.15 derives them from"
     " the number of ops)"
 )
+
+
+# The first TensorFlow that ends pipelines with a prefetch by itself, and what can turn that off.
+_INJECTING = (2, 11)
+_TURNING_OFF = frozenset({"inject_prefetch", "apply_default_optimizations", "autotune"})
 
 
 class InsertPrefetch(Rule):
@@ -54,8 +59,7 @@ class InsertPrefetch(Rule):
     - `exact`: the same elements in the same order. Without a graph-level seed in the file, and
       in eager mode, nothing else can change either.
     - `resampled`: the graph has a seed, and ops without one of their own may be made after the
-      pipeline. On 1.15 the two ops of the prefetch give those ops other seeds. Not so on 2.21:
-      with `target-tf` 2.21 or later the site is `exact`.
+      pipeline. On 1.15 the two ops of the prefetch give those ops other seeds, on 2.21 not.
 
     ## Refuses
     What could be seen of reading ahead. The functions of a `map` are traced once, so what they do
@@ -75,8 +79,10 @@ class InsertPrefetch(Rule):
 
     ## When it does not help
     Where making a batch costs little beside the step or the step little beside the batch, or all
-    cores are busy anyway. 2.21 injects a prefetch by itself. For the same reason a pipeline whose
-    functions can be seen at work is already racy there.
+    cores are busy anyway. TensorFlow 2.11 and later inject a prefetch by themselves
+    (`inject_prefetch`), so that one of your own gains nothing there, and may cost a little: with
+    `target-tf` 2.11 or later nothing is found, unless the file sets options that turn it off. For
+    the same reason a pipeline whose functions can be seen at work is already racy there.
     """
 
     code = "TFR301"
@@ -108,6 +114,8 @@ class InsertPrefetch(Rule):
     }
 
     def sites(self, facts: Facts) -> Iterator[Site]:
+        if _is_injected(facts):
+            return
         for place, consumers in _places(facts).items():
             yield _site(facts, place, consumers)
         for consumer in facts.pipelines.consumers:
@@ -115,6 +123,13 @@ class InsertPrefetch(Rule):
                 message = "a prefetch ends the pipeline on some ways only: put one where they join"
                 span = facts.source.span(consumer.expr)
                 yield Refusal(span, "prefetch-on-some-ways", message)
+
+
+def _is_injected(facts: Facts) -> bool:
+    """Whether TensorFlow puts a prefetch at the end of the file's pipelines by itself."""
+    if facts.target_tf is None or facts.target_tf < _INJECTING:
+        return False
+    return all(node.attr not in _TURNING_OFF for node in facts.source.all(ast.Attribute))
 
 
 def _places(facts: Facts) -> dict[ast.expr, list[Consumer]]:

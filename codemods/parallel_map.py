@@ -68,8 +68,8 @@ class ParallelMap(Rule):
     ## When it does not help
     Where the function is cheap beside handing an element over, as one product of ten numbers is,
     the cores are busy with the step, or making batches is not what the step waits for. On 2.21 a
-    map whose function has no state is made parallel by TensorFlow itself (`map_parallelization`),
-    so that there nothing is gained, and a cheap one may lose; 1.15 does not do it. Let
+    map whose function has no op with state is made parallel by TensorFlow itself
+    (`map_parallelization`), so that nothing is gained there; 1.15 does not do it. Let
     `tfrewrite apply --verify` tell.
     """
 

@@ -71,10 +71,12 @@ def load(folder: Path) -> Case:
 CASES = [load(path.parent) for path in sorted(CORPUS.glob("*/case.toml"))]
 
 
-def rewrite(case: Case, *, by_default: bool = False) -> Outcome:
+def rewrite(
+    case: Case, *, by_default: bool = False, target_tf: tuple[int, ...] | None = None
+) -> Outcome:
     """What the tool makes of a script as its folder asks for it, or with its default settings."""
     text = (case.folder / "original.py").read_text()
     request = () if by_default else case.request
     allowed = DEFAULT_CONTRACTS | {Contract(one) for one in (() if by_default else case.allow)}
     rules = [one for one in all_rules() if not one.on_request or one.code in request]
-    return rewrite_text(text, rules, path="original.py", allowed=allowed)
+    return rewrite_text(text, rules, path="original.py", allowed=allowed, target_tf=target_tf)

@@ -1391,6 +1391,7 @@ def graph(seed: str, iterator: str) -> str:
 
 
 ONE_SHOT = "it = ds.make_one_shot_iterator()"
+NOT_INJECTED = "o = tf.data.Options()\no.experimental_optimization.inject_prefetch = False"
 
 COUNT = "print(len(tf.get_default_graph().get_operations()))"
 
@@ -1448,8 +1449,8 @@ test_graphs = bench(
     ),
     rewrites(
         "a seed, on a version that counts random ops only",
-        graph("tf.set_random_seed(1)", ONE_SHOT),
-        graph("tf.set_random_seed(1)", ONE_SHOT).replace(
+        graph("tf.set_random_seed(1)", f"{NOT_INJECTED}\n{ONE_SHOT}"),
+        graph("tf.set_random_seed(1)", f"{NOT_INJECTED}\n{ONE_SHOT}").replace(
             ".batch(8)", ".batch(8).prefetch(tf.data.AUTOTUNE)"
         ),
         contract="exact",
@@ -1469,6 +1470,51 @@ test_graphs = bench(
             "it = tf.compat.v1.data.make_one_shot_iterator(ds)",
             "it = tf.data.Iterator.from_structure(ds.output_types)\ninit = it.make_initializer(ds)",
         )
+    ),
+)
+
+
+MADE = "ds = tf.data.TextLineDataset('f').batch(2)"
+COUNTED = f"{MADE}.map(lambda x: tf.py_function(print, [x], tf.string))"
+LOOP = "for x in ds:\n    print(x)"
+
+test_where_tensorflow_reads_ahead_by_itself = bench(
+    InsertPrefetch,
+    *(
+        leaves_alone(f"in a loop on {version}", eager(MADE, train=LOOP), target_tf=version)
+        for version in ((2, 11), (2, 21))
+    ),
+    leaves_alone("in a session on 2.11", graph("", ONE_SHOT), target_tf=(2, 11)),
+    leaves_alone("nothing is refused either", eager(COUNTED, train=LOOP), target_tf=(2, 11)),
+    refuses(
+        "it is on 2.10",
+        eager(COUNTED, train=LOOP),
+        reason="python-in-pipeline",
+        target_tf=(2, 10),
+    ),
+    rewrites(
+        "not yet on 2.10",
+        eager(MADE, train=LOOP),
+        eager(MADE, train=LOOP).replace(".batch(2)", ".batch(2).prefetch(tf.data.AUTOTUNE)"),
+        contract="exact",
+        target_tf=(2, 10),
+    ),
+    *(
+        rewrites(
+            f"turned off by {option}",
+            eager(MADE, before=off, train=LOOP),
+            eager(MADE, before=off, train=LOOP).replace(
+                ".batch(2)", ".batch(2).prefetch(tf.data.AUTOTUNE)"
+            ),
+            contract="exact",
+            target_tf=(2, 21),
+        )
+        for option in (
+            "experimental_optimization.inject_prefetch",
+            "experimental_optimization.apply_default_optimizations",
+            "autotune.enabled",
+        )
+        for off in (f"o = tf.data.Options()\no.{option} = False",)
     ),
 )
 

@@ -116,8 +116,13 @@ def test_samples_have_the_names_of_their_files() -> None:
 def subject(tmp_path: Path, name: str = "a_script", text: str = "print(1)\n") -> samples.Subject:
     texts = {ORIGINAL: text, REWRITTEN: "print(1 )\n"}
     return samples.Subject(
-        name, "A script", ("1.15", "2.21"), ("TFR101",), "1", tmp_path, "original.py", texts
+        name, "A script", "2.21", ("TFR101",), "1", tmp_path, "original.py", texts
     )
+
+
+def on_both(tmp_path: Path, name: str) -> list[samples.Subject]:
+    one = subject(tmp_path, name)
+    return [replace(one, tensorflow=version) for version in samples.TIMED_ON]
 
 
 def of_subject(one: samples.Subject, probe: str = "probe") -> Sample:
@@ -130,7 +135,7 @@ def test_a_sample_is_kept_under_a_new_name(tmp_path: Path) -> None:
     kept = samples.adopt([new], "probe", tmp_path)
     assert [one.script for one in kept] == ["new_name"]
     assert [path.name for path in tmp_path.iterdir()] == ["new_name-2.21.json"]
-    assert samples.due([new], kept, 4) == [("new_name", "1.15")]
+    assert samples.due(on_both(tmp_path, "new_name"), kept, 4) == [("new_name", "1.15")]
 
 
 def test_two_scripts_may_change_names(tmp_path: Path) -> None:
@@ -165,14 +170,14 @@ def test_the_sample_of_a_script_that_is_gone_goes(tmp_path: Path) -> None:
 
 
 def test_fewer_rounds_than_asked_are_too_few(tmp_path: Path) -> None:
-    one = replace(subject(tmp_path), tensorflow=("2.21",))
+    one = subject(tmp_path)
     kept = [of_subject(one)]
     assert samples.due([one], kept, 4) == []
     assert samples.due([one], kept, 5) == [("a_script", "2.21")]
 
 
 def test_what_was_never_measured_is_due_first(tmp_path: Path) -> None:
-    found = [subject(tmp_path, name) for name in ("one", "two")]
+    found = [row for name in ("one", "two") for row in on_both(tmp_path, name)]
     few = replace(of_subject(found[0]), tensorflow="1.15")
     assert samples.due(found, [few], 5) == [
         ("two", "1.15"),
@@ -197,7 +202,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_the_demo_is_a_subject() -> None:
-    demo = samples.demo()
+    demo = samples.demo("1.15")
     assert demo.texts[ORIGINAL] != demo.texts[REWRITTEN]
     assert demo.family == "demo"
 
@@ -207,10 +212,20 @@ def test_the_corpus_gives_subjects(case: Case) -> None:
     if case.is_left_alone or case.fails or set(case.rules) <= samples.NOT_FOR_SPEED:
         assert not samples.is_timed(case)
         return
-    one = samples.subject_of(case)
     on_request = bool(case.request or case.allow)
-    assert one.family == ("request" if on_request else case.rules[0][3])
-    assert set(one.texts) >= {ORIGINAL, REWRITTEN}  # and has a piece to make longer in each
+    for version in samples.timed_on(case):
+        one = samples.subject_of(case, version)
+        assert one.family == ("request" if on_request else case.rules[0][3])
+        assert set(one.texts) >= {ORIGINAL, REWRITTEN}  # and has a piece to make longer in each
+        assert (one.texts[ORIGINAL] != one.texts[REWRITTEN]) == bool(one.rules)
+
+
+def test_what_a_tensorflow_does_by_itself_is_not_timed(tmp_path: Path) -> None:
+    rows = {(case.name, "2.21") for case in CASES if case.rules == ("TFR301",)}
+    done = samples.others(samples.subjects()).done_already
+    assert rows and rows <= set(done)
+    told = page.left_out([], samples.Due(done_already=(("a_script", "2.21"),)))
+    assert "leaves alone what that one does itself: `a_script` (2.21)" in told[1]
 
 
 # What the samples say.
@@ -404,9 +419,11 @@ def test_a_script_is_measured(
     monkeypatch.setitem(corpus_gain.INTERPRETERS, "1.15", tf1_python)
     (tmp_path / "original.py").write_text(SCRIPT)
     one = replace(
-        subject(tmp_path), texts={ORIGINAL: SCRIPT, REWRITTEN: SCRIPT.replace("for each", "once")}
+        subject(tmp_path),
+        tensorflow="1.15",
+        texts={ORIGINAL: SCRIPT, REWRITTEN: SCRIPT.replace("for each", "once")},
     )
-    found = corpus_gain.measured(one, "1.15", 2, "probe")
+    found = corpus_gain.measured(one, 2, "probe")
     assert [len(found.of(version)) for version in (ORIGINAL, REWRITTEN)] == [2, 2]
     assert (found.way, found.expert, found.rounds) == ("steady", "none", 2)
     assert found.machine.tensorflow == "1.15.5"
@@ -422,9 +439,10 @@ def test_a_script_that_fails_is_no_sample(
     monkeypatch.setitem(corpus_gain.INTERPRETERS, "1.15", tf1_python)
     broken = "raise SystemExit('broken')\n"
     (tmp_path / "original.py").write_text(broken)
-    one = replace(subject(tmp_path), texts={ORIGINAL: broken, REWRITTEN: broken})
+    texts = {ORIGINAL: broken, REWRITTEN: broken}
+    one = replace(subject(tmp_path), tensorflow="1.15", texts=texts)
     with pytest.raises(corpus_gain.RunFailedError, match="broken"):
-        corpus_gain.measured(one, "1.15", 2, "probe")
+        corpus_gain.measured(one, 2, "probe")
 
 
 SCRIPT = """\
