@@ -77,7 +77,8 @@ class MixedPrecision(Rule):
     with settings that were tried (`layer-not-known`, `own-types`, `other-settings`), and trained
     by `fit`. Its outputs must come from a `Dense`, `Activation`, `Softmax` or convolution that is
     seen (`output-not-seen`). Ops between layers, layers that are called on data, and whatever
-    looks into a model would meet numbers of 16 bits (`used-elsewhere`).
+    looks into a model would meet numbers of 16 bits (`used-elsewhere`). Where no other layer
+    multiplies matrices there is `nothing-to-lower`.
 
     Steps with a tape (`own-loop`) need `get_scaled_loss` and `get_unscaled_gradients` in Keras 2
     and `scale_loss` in Keras 3: write that by hand. An optimizer that is compiled with twice, or
@@ -116,6 +117,7 @@ class MixedPrecision(Rule):
         "optimizer-not-known": "The optimizer was not tried with gradients that are scaled.",
         "other-settings": "The model is compiled with settings with which this was not tried.",
         "output-not-seen": "The layer that gives the outputs is not seen, or of another kind.",
+        "nothing-to-lower": "Only the layer that gives the outputs multiplies matrices.",
         "model-saved": "The model is saved with its policy, and not only its weights.",
         "weights-loaded": "Weights are loaded, which fails in some versions.",
         "numbers-checked": "Infinite gradients, which are left out, would stop the program.",

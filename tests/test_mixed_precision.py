@@ -245,6 +245,8 @@ test_refused_models = bench(
             model=GROWN.replace("for width", "tf.keras.backend.clear_session()\nfor width")),
     refused("and in a function", "def clear():\n    tf.keras.backend.clear_session()",
             reason="model-not-seen", model=GROWN.replace("for width", "clear()\nfor width")),
+    refused("a single layer", reason="nothing-to-lower",
+            model=STACK.replace(HIDDEN, "layers.Flatten(input_shape=[9])")),
     refused("an output of another kind", reason="output-not-seen",
             model=STACK.replace(OUTPUT, "layers.Flatten()")),
     refused("an output that two ways lead to", reason="output-not-seen",
@@ -299,10 +301,14 @@ WIDE = FUNCTIONAL.replace(
     "layers.Dense(3)(hidden)", "layers.Dense(3)(layers.concatenate([hidden, inputs]))"
 )
 WORDS = STACK.replace(
-    HIDDEN, "layers.Input([9]),\n    layers.Embedding(5000, 8),\n    layers.Flatten()"
+    HIDDEN,
+    "layers.Input([9]),\n    layers.Embedding(5000, 8),\n    layers.Flatten(),\n"
+    "    layers.Dense(8)",
 )
-SMALL = STACK.replace(HIDDEN, "layers.AveragePooling2D(2),\n    layers.Flatten()")
-IMAGES = STACK.replace(HIDDEN, "layers.GlobalAveragePooling2D()")
+SMALL = STACK.replace(
+    HIDDEN, "layers.AveragePooling2D(2),\n    layers.Flatten(),\n    layers.Dense(8)"
+)
+IMAGES = STACK.replace(HIDDEN, "layers.Conv2D(8, 3),\n    layers.GlobalAveragePooling2D()")
 LATER = """print(len(model.layers), model.layers[0].get_weights()[0].shape)
 for layer in model.layers[:-1]:
     layer.trainable = False

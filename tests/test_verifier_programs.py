@@ -65,8 +65,6 @@ def test_only_what_is_wrong_has_a_kind(program: Program, variant: Variant) -> No
     assert variant.is_right == (variant in program.right)
     assert variant.is_right or variant.kind in KINDS
     assert not (variant.is_right and variant.near)
-    # Nothing lowers the precision on purpose here.
-    assert variant.contract is not Contract.PRECISION
 
 
 def test_every_kind_of_mistake_occurs() -> None:
@@ -76,7 +74,7 @@ def test_every_kind_of_mistake_occurs() -> None:
 def test_every_version_and_contract_occurs() -> None:
     assert {version for program in PROGRAMS for version in program.tensorflow} == VERSIONS
     promised = {variant.contract for _, variant in VARIANTS if variant.is_right}
-    assert promised == set(Contract) - {Contract.PRECISION}
+    assert promised == set(Contract)
 
 
 @pytest.fixture

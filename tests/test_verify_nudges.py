@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tfrewrite.verify.runs import Conditions, Laboratory, Program
+from tfrewrite.verify.runs import Conditions, Laboratory, Nudge, Program
 
 pytestmark = pytest.mark.tensorflow
 
@@ -33,11 +33,12 @@ def test_moved_weights_make_the_steps_that_the_others_make(
     (tmp_path / "train.py").write_text(EPOCHS)
     program = Program.of(tmp_path, "train.py")
     with Laboratory.opened(Conditions(tf2_python)) as laboratory:
-        plain, moved = (
-            laboratory.observe(program, seed=1, steps=0, nudge=nudge) for nudge in (None, 0)
+        plain, moved, by_a_part = (
+            laboratory.observe(program, seed=1, steps=0, nudge=nudge)
+            for nudge in (None, Nudge(0), Nudge(0, 0.001))
         )
         names = []
-        for run in (plain, moved):
+        for run in (plain, moved, by_a_part):
             assert run.is_complete, run.result.stderr
             lines = (run.folder / "values.jsonl").read_text().splitlines()
             entries = [json.loads(line) for line in lines]
@@ -46,7 +47,7 @@ def test_moved_weights_make_the_steps_that_the_others_make(
                 for one in entries
                 if one["kind"] == "weights"
             ])  # fmt: skip
-    assert plain.steps == moved.steps == 12
+    assert plain.steps == moved.steps == by_a_part.steps == 12
     assert plain.summary["steps_of"] == moved.summary["steps_of"]
-    assert names[0] == names[1]
-    assert plain.printed != moved.printed
+    assert names[0] == names[1] == names[2]
+    assert len({plain.printed, moved.printed, by_a_part.printed}) == 3

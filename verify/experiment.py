@@ -34,12 +34,14 @@ from tfrewrite.verify.model import (
     Version,
 )
 from tfrewrite.verify.process import Ending
-from tfrewrite.verify.runs import Laboratory, Observation, Program
+from tfrewrite.verify.runs import Laboratory, Nudge, Observation, Program
 
 STEPS = 40
 WHOLE_BUDGET_S = 5.0
 """A script that comes to its own end within this time after its first step is not cut short."""
 NUDGED_RUNS = 2
+HALF = 2.0**-10
+"""A unit in the last place of a number of 16 bits, beside the number."""
 SEED = 1
 WITHOUT_ONEDNN = (("TF_ENABLE_ONEDNN_OPTS", "0"),)
 NEARLY_RIGHT = 200.0
@@ -132,9 +134,16 @@ class Baseline:
     def again(self, seed: int, early: Early = None) -> Observation:
         return self._observed(self.steps, seed, "again", early=early)
 
-    def nudged(self, seed: int, early: Early = None) -> list[Observation]:
+    def nudged(self, seed: int, early: Early = None, part: float = 0.0) -> list[Observation]:
+        """With weights moved by a unit in the last place, or by a part of themselves."""
         return [
-            self._observed(self.steps, seed, f"moved {number + 1}", nudge=number, early=early)
+            self._observed(
+                self.steps,
+                seed,
+                f"moved {number + 1}" + (f" by {part:.1g}" if part else ""),
+                nudge=Nudge(number, part),
+                early=early,
+            )
             for number in range(self.effort.nudged)
         ]
 
@@ -145,7 +154,7 @@ class Baseline:
         what: str,
         *,
         budget_s: float = 0.0,
-        nudge: int | None = None,
+        nudge: Nudge | None = None,
         early: Early = None,
     ) -> Observation:
         if early:
@@ -309,9 +318,15 @@ class Experiment:
             baseline.plain(seed, early),
             rewritten,
             again=[baseline.again(seed, early)],
-            nudged=[] if promise.weights_are_exact else baseline.nudged(seed, early),
+            nudged=self._nudged(baseline, seed, early),
         )
         return judging.judge(_noted(comparison, early), promise)
+
+    def _nudged(self, baseline: Baseline, seed: int, early: Early) -> list[Observation]:
+        if self._pair.promise.weights_are_exact:
+            return []
+        lowered = self._pair.promise.contract is Contract.PRECISION
+        return baseline.nudged(seed, early, part=HALF if lowered else 0.0)
 
     def _early(self, rewritten: Observation) -> Early:
         """What the original has to read before its updates, to be held against this."""

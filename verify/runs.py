@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,14 @@ class Conditions:
     synthetic: bool = False
     places: tuple[str, ...] = ()
     """Folders of the tree that are on the path, beside that of the script."""
+
+
+@dataclass(frozen=True)
+class Nudge:
+    """How the weights of a run are moved: at random, by a unit in the last place or by a part."""
+
+    seed: int
+    part: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -128,7 +136,7 @@ class Laboratory:
         seed: int,
         steps: int,
         budget_s: float = 0.0,
-        nudge: int | None = None,
+        nudge: Nudge | None = None,
         early: Mapping[str, Sequence[bool]] | None = None,
         settings: tuple[tuple[str, str], ...] = (),
     ) -> Observation:
@@ -144,7 +152,7 @@ class Laboratory:
             "steps": 1 if budget_s else steps,
             "budget_s": budget_s,
             "idle_limit": 0 if budget_s else steps * IDLE_TURNS,
-            "nudge": nudge,
+            "nudge": nudge and asdict(nudge),
             "early": early,
         }
         folder, result = self._run(program, asked, settings)

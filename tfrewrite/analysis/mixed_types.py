@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
 _OUTPUTS = frozenset({"Dense", "Activation", "Softmax", "Conv2D", "Conv1D", "Conv2DTranspose"})
+_MULTIPLYING = frozenset({"Dense", "Conv1D", "Conv2D", "Conv2DTranspose", "LSTM", "GRU"})
 _LEAVING: tuple[type[ast.stmt | ast.expr], ...] = (
     ast.Return,
     ast.Break,
@@ -73,6 +74,9 @@ class MixedTypes:
         if outputs is None:
             message = f"which layer gives the outputs of the model of line {making.lineno}"
             return Obstacle("output-not-seen", f"{message} is not seen, or it is of another kind")
+        if not any(self._multiplies(layer) for layer in self._making if layer not in outputs):
+            message = "only the layer that gives the outputs multiplies, and it stays as it is"
+            return Obstacle("nothing-to-lower", message)
         return Mixed(making, before, tuple(outputs))
 
     @cached_property
@@ -85,6 +89,9 @@ class MixedTypes:
         kinds = keras_things.INPUTS
         symbols = [(call, self._names.tf(call.func) or "") for call in self._calls]
         return [call for call, name in symbols if name.startswith(LAYERS) or name in kinds]
+
+    def _multiplies(self, layer: ast.Call) -> bool:
+        return (self._names.tf(layer.func) or "").rpartition(".")[2] in _MULTIPLYING
 
     @cached_property
     def _obstacle(self) -> Obstacle | None:

@@ -219,12 +219,15 @@ def _without_number(name):
 class Nudges(object):
     """Moves the weights by one unit in the last place, up or down: at first, and after each step.
 
-    So rounding does it. Moved at first only, a chaotic program may happen to stay on its way.
+    So rounding does it. Moved at first only, a chaotic program may happen to stay on its way. With
+    a `part`, they are moved by that part of themselves, and at first only: where layers compute in
+    a lower precision, the weights that are trained keep theirs.
     """
 
-    def __init__(self, weights, seed):
+    def __init__(self, weights, asked):
         self._weights = weights
-        self._random = np.random.RandomState(seed)
+        self._random = np.random.RandomState(asked["seed"])
+        self._part = asked["part"]
         self._done = set()
         self._lock = threading.Lock()
 
@@ -245,6 +248,8 @@ class Nudges(object):
                 self.made(variable)
 
     def step(self):
+        if self._part:
+            return
         self.begin()
         for session in self._weights.open_sessions:
             self._done.discard(id(session))
@@ -283,6 +288,9 @@ class Nudges(object):
         for start in range(0, moved.size, _AT_ONCE):
             part = moved[start : start + _AT_ONCE]
             up = self._random.randint(0, 2, part.shape).astype(bool)
+            if self._part:
+                part *= np.where(up, 1 + self._part, 1 - self._part).astype(part.dtype)
+                continue
             away = np.where(up, np.array(np.inf, part.dtype), np.array(-np.inf, part.dtype))
             part[:] = np.nextafter(part, away)
         return moved.reshape(value.shape)
