@@ -220,6 +220,28 @@ TRAPS = [
         "outside any loop, one of them without a feed",
         GRAPH + "sess = tf.Session()\nfirst = sess.run(w)\nsecond = sess.run(real, {x: images})\n",
     ),
+    leaves_alone(
+        "in a function that no loop is in, one of them without a feed",
+        GRAPH
+        + textwrap.dedent("""
+        sess = tf.Session()
+
+        def first():
+            return sess.run(w), sess.run(real, {x: images})
+        """),
+    ),
+    refuses(
+        "runs with one feed are asked about once",
+        step(
+            """
+            f = sess.run(fake, {z: noise})
+            n = sess.run(noisy, {z: noise})
+            o = sess.run(other, {z: noise})
+            """,
+            graph="noisy = fake + tf.random_normal([])\n",
+        ),
+        reason="random-beneath",
+    ),
     # values that are drawn
     refuses(
         "noise that is drawn in the feed",
