@@ -412,7 +412,7 @@ class _Step:
         return self._facts.source.span(part.run.call)
 
     def _may_be_one_feed(self, union: list[Part], group: _Group) -> bool:
-        """Whether runs with different feeds give no key different values, and draw nothing."""
+        """Whether runs with different feeds are known, and feed nothing with two values."""
         parts = [*union, *group.parts]
         if _feed(group.parts[0]) in map(_feed, union):
             return False

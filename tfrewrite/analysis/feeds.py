@@ -59,9 +59,9 @@ class Feeds:
         for feed in feeds:
             if feed is not None:
                 apart.setdefault(ast.dump(feed), feed)
-        first = next(iter(apart.values()), None)
         if len(apart) < 2:
-            return UnitedFeed(first)
+            return UnitedFeed(next(iter(apart.values()), None))
+        first, *_ = apart.values()
         entries: dict[str, tuple[ast.expr, ast.expr]] = {}
         for feed in apart.values():
             own = _entries(feed)
@@ -71,8 +71,8 @@ class Feeds:
                 _, other = entries.setdefault(key, (written, value))
                 if ast.dump(other) != ast.dump(value):
                     return None
-        held = _entries(first) if first is not None else None
-        return UnitedFeed(first, tuple(entries[key] for key in entries if key not in (held or ())))
+        held = _entries(first) or {}
+        return UnitedFeed(first, tuple(entry for key, entry in entries.items() if key not in held))
 
     def mixing(self, feeds: Sequence[ast.expr | None]) -> Obstacle | None:
         """Why feeding each of several runs with what the others are fed may change a value.
