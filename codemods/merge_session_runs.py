@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.fetches import (
@@ -49,6 +50,12 @@ class MergeSessionRuns(Rule):
         loss_value, accuracy_value = sess.run([loss, accuracy], feed_dict={x: images, y: labels})
     ```
 
+    Runs that feed different placeholders become one as well, which is fed with all of it: `fake`
+    with `{z: noise}` and `real` with `{x: images}` become `[fake, real]` with both. A placeholder
+    of `tf.placeholder` has no value of its own. So what ran without a feed for it does not depend
+    on it. That does not hold for `tf.placeholder_with_default` and for other tensors that are fed,
+    and one placeholder with two different values is never fed in one run.
+
     ## Contract
     - `exact`: runs that only read, where no value that they share is used in another way by each,
       and none that is fed to both goes into a sum of a list (`add_n`).
@@ -84,6 +91,7 @@ class MergeSessionRuns(Rule):
         "value-acts": "The value decides something, so it must not come from before the update.",
         "feed-not-repeatable": "Evaluating the feed again gives something else, or does something.",
         "feed-not-traced": "The feed may replace a value on the way from the loss to the update.",
+        "feeds-differ": "What only one of the runs feeds may have a value without the feed, too.",
         "feed-changes": "The fed or fetched objects may change between the runs.",
         "rebound-between": "A name that a run uses gets another value between the runs.",
         "run-between": "Another run stands between.",
@@ -100,7 +108,7 @@ class MergeSessionRuns(Rule):
     def sites(self, facts: Facts) -> Iterator[Site]:
         for owner, block in _blocks_with_runs(facts):
             if _is_step(facts, owner, block):
-                for runs in _same_feed(facts, block):
+                for runs in _same_session(facts, block):
                     yield from _Step(facts, block, runs).sites()
 
 
@@ -138,20 +146,27 @@ def _is_step(facts: Facts, owner: ast.AST, block: Block) -> bool:
     return isinstance(owner, ast.FunctionDef)
 
 
-def _same_feed(facts: Facts, block: Block) -> list[list[Part]]:
-    """The runs of a block, apart by session and feed; only where there are several."""
-    groups: dict[tuple[str, str], list[Part]] = {}
+def _same_session(facts: Facts, block: Block) -> list[list[Part]]:
+    """The runs of a block, apart by session; only where there are several."""
+    in_function_only = facts.flow.loop(block[0]) is None
+    groups: dict[str, list[Part]] = {}
     for statement in block:
         for part in _parts(facts, statement):
-            feed = part.run.feed
-            key = (part.run.session, ast.dump(feed) if feed is not None else "")
-            groups.setdefault(key, []).append(part)
-    in_function_only = facts.flow.loop(block[0]) is None
-    return [
-        group
-        for (_, feed), group in groups.items()
-        if len(group) > 1 and not (in_function_only and not feed)
-    ]
+            if part.run.feed is not None or not in_function_only:
+                groups.setdefault(part.run.session, []).append(part)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _same_feed(parts: list[Part]) -> list[list[Part]]:
+    groups: dict[str, list[Part]] = {}
+    for part in parts:
+        groups.setdefault(_feed(part), []).append(part)
+    return list(groups.values())
+
+
+def _feed(part: Part) -> str:
+    """A run's feed; equal for two runs in one block only if they are fed alike."""
+    return ast.dump(part.run.feed) if part.run.feed is not None else ""
 
 
 def _parts(facts: Facts, statement: ast.stmt) -> Iterator[Part]:
@@ -182,42 +197,67 @@ _ALWAYS_EVALUATED = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Runs with one feed that can be made one, and the update with that feed before them."""
+
+    parts: list[Part]
+    after: Part | None
+
+
 class _Step:
-    """The runs of one block that share session and feed, in the order that they are made."""
+    """The runs of one block that share a session, in the order that they are made."""
 
     def __init__(self, facts: Facts, block: Block, parts: list[Part]) -> None:
         self._facts = facts
         self._block = block
         self._parts = parts
-        self._fetches = {part: self._fetch(part.run) for part in parts}
+        self._fetched: dict[SessionRun, Fetch] = {}
 
     def _fetch(self, run: SessionRun) -> Fetch:
-        fetched = self._facts.collected_summaries.followed(self._facts.graph.trace(run.fetches))
-        return fetch_of(fetched, self._facts.source.in_one_line(run.fetches))
+        if run not in self._fetched:
+            traced = self._facts.graph.trace(run.fetches)
+            fetched = self._facts.collected_summaries.followed(traced)
+            title = self._facts.source.in_one_line(run.fetches)
+            self._fetched[run] = fetch_of(fetched, title)
+        return self._fetched[run]
 
     def sites(self) -> Iterator[Site]:
-        obstacle = self._forbidden()
-        if obstacle is not None:
-            yield self._refusal(self._parts[1], obstacle)
-            return
+        groups: list[_Group] = []
+        for parts in _same_feed(self._parts):
+            if len(parts) == 1:
+                groups.append(_Group(parts, None))
+                continue
+            obstacle = self._forbidden(parts)
+            if obstacle is not None:
+                yield self._refusal(parts[1], obstacle)
+                continue
+            found, refusals = self._grouped(parts)
+            groups += found
+            yield from refusals
+        yield from self._merged(groups)
+
+    def _grouped(self, parts: list[Part]) -> tuple[list[_Group], list[Refusal]]:
+        """The runs with one feed, together as far as they can be."""
+        groups: list[_Group] = []
+        refusals: list[Refusal] = []
         group: list[Part] = []
         update: Part | None = None
-        for part in self._parts:
+        for part in parts:
             obstacle = self._cannot_join(group, update, part)
             if obstacle is not None:
-                yield self._refusal(part, obstacle)
-            joins = obstacle is None and bool(group)
-            if not joins:
-                yield from self._merge(group, update)
+                refusals.append(self._refusal(part, obstacle))
+                groups.append(_Group(group, update))
                 group = []
-            if self._fetches[part].trouble:
+            if self._fetch(part.run).trouble:
                 update = None
                 continue
             group.append(part)
-            if self._fetches[part].update is not None:
-                yield from self._merge(group, None)
+            if self._fetch(part.run).update is not None:
+                groups.append(_Group(group, None))
                 group, update = [], part
-        yield from self._merge(group, update)
+        groups.append(_Group(group, update))
+        return [one for one in groups if one.parts], refusals
 
     def _may_build(self, node: ast.AST) -> bool:
         """Whether a part of what is fetched is an op that is made for this run."""
@@ -225,10 +265,9 @@ class _Step:
             return True
         return isinstance(node, ast.expr) and self._facts.op_making.makes(node)
 
-    def _forbidden(self) -> Obstacle | None:
+    def _forbidden(self, parts: list[Part]) -> Obstacle | None:
         """What speaks against merging any of the runs, whatever they fetch."""
-        first = self._parts[0].run
-        for run in (part.run for part in self._parts):
+        for run in (part.run for part in parts):
             obstacle = run.obstacle(who="a run", hooks_see="every run")
             if obstacle is not None:
                 return obstacle
@@ -239,21 +278,21 @@ class _Step:
                     " build it before the loop"
                 )
                 return Obstacle("fetch-builds-graph", message)
-        if first.session == DEFAULT_SESSION and self._facts.names.alias is None:
+            if run.feed is not None and not self._facts.moves.repeatable(run.feed):
+                message = "evaluating the feed may give other values each time, or have an effect"
+                return Obstacle("feed-not-repeatable", message)
+        if parts[0].run.session == DEFAULT_SESSION and self._facts.names.alias is None:
             return Obstacle("session-unknown", "the default session cannot be named here")
-        if first.feed is not None and not self._facts.moves.repeatable(first.feed):
-            message = "evaluating the feed may give other values each time, or have an effect"
-            return Obstacle("feed-not-repeatable", message)
         if self._facts.dynamics.rewires_graph:
             return Obstacle("graph-surgery", "the file changes the graph or gradients afterwards")
         if self._facts.dynamics.obstacle:
             return Obstacle("dynamic-code", self._facts.dynamics.obstacle)
-        message = self._facts.catching.caught(self._block, self._parts[0].statement)
+        message = self._facts.catching.caught(self._block, parts[0].statement)
         return Obstacle("inside-try", message) if message else None
 
     def _cannot_join(self, group: list[Part], update: Part | None, part: Part) -> Obstacle | None:
         """Why a run cannot be merged into those before it."""
-        fetch = self._fetches[part]
+        fetch = self._fetch(part.run)
         if fetch.trouble:
             return Obstacle(fetch.trouble, fetch.message)
         if not group:
@@ -271,14 +310,14 @@ class _Step:
 
     def _same_array(self, group: list[Part], fetch: Fetch) -> Obstacle | None:
         """One run gives one array for a tensor that is fetched twice; two runs give two."""
-        if any(share_a_result(self._fetches[part], fetch) for part in group):
+        if any(share_a_result(self._fetch(part.run), fetch) for part in group):
             message = "the same tensor is fetched by an earlier run, and would give the same array"
             return Obstacle("same-array", message)
         return None
 
     def _fails(self, group: list[Part], fetch: Fetch) -> Obstacle | None:
         for part in group:
-            if fails_together(self._fetches[part], fetch):
+            if fails_together(self._fetch(part.run), fetch):
                 text = self._facts.source.segment(part.run.fetches)
                 message = (
                     f"TensorFlow 2 fuses a convolution with its activation and drops what is"
@@ -294,7 +333,7 @@ class _Step:
             message = "it cannot be told that only placeholders are fed, which cuts no edge"
             return Obstacle("feed-not-traced", message)
         for part in group:
-            for root in self._fetches[part].roots:
+            for root in self._fetch(part.run).roots:
                 if not read_before(root, update):
                     text = self._facts.source.segment(part.run.fetches)
                     message = f"nothing makes the update wait until `{text}` has been read"
@@ -307,10 +346,10 @@ class _Step:
         first = self._block.index(head.statement)
         last = self._block.index(part.statement)
         moving = {other.run.call for other in (*group, part)}
-        if self._fetches[part].update is None:
+        if self._fetch(part.run).update is None:
             moving |= self._harmless_runs(first, last)
         before = self._block[first:last]
-        if checks_beneath(self._fetches[part]):
+        if checks_beneath(self._fetch(part.run)):
             for node in (node for statement in before for node in evaluated(statement)):
                 if isinstance(node, ast.Call) and node not in moving:
                     text = self._facts.source.segment(part.run.fetches)
@@ -332,23 +371,77 @@ class _Step:
                         found.add(run.call)
         return found
 
-    def _merge(self, group: list[Part], update: Part | None) -> Iterator[Site]:
-        """What is done with a finished group, which follows on an update or not."""
-        if not group:
-            return
-        shifted: Site | None = None
-        if update is not None and self._fetches[update].update is not None:
-            shifted = self._shifted(update, group)
+    def _merged(self, groups: list[_Group]) -> Iterator[Site]:
+        """What is done with all that can be one run, which follows on an update or not."""
+        offers: list[Site] = []
+        rest: list[_Group] = []
+        for group in groups:
+            shifted = self._shifted(group.after, group.parts) if group.after is not None else None
             if isinstance(shifted, Rewrite) and Contract.SHIFTED in self._facts.allowed:
                 yield shifted
-                return
-        if len(group) > 1:
-            yield self._rewrite(group)
-        if shifted is not None:
-            yield shifted
+                continue
+            rest.append(group)
+            offers += [shifted] if shifted is not None else []
+        united, refusals = self._united(rest)
+        yield from (self._rewrite(parts) for parts in united if len(parts) > 1)
+        yield from refusals
+        yield from offers
+
+    def _united(self, groups: list[_Group]) -> tuple[list[list[Part]], list[Refusal]]:
+        """The groups that can be one run with all that each of them is fed."""
+        unions: list[list[Part]] = []
+        refusals: list[Refusal] = []
+        for group in sorted(groups, key=lambda one: self._place(one.parts[0])):
+            refused: list[Refusal] = []
+            for union in unions:
+                parts = sorted([*union, *group.parts], key=self._place)
+                if not self._may_be_one_feed(union, group) or self._goes_on_after_update(parts):
+                    continue
+                refusal = self._cannot_unite(parts, group)
+                if refusal is None:
+                    union[:] = parts
+                    refused = []
+                    break
+                refused.append(refusal)
+            else:
+                unions.append(list(group.parts))
+            refusals += refused[:1]
+        return unions, refusals
+
+    def _place(self, part: Part) -> Span:
+        return self._facts.source.span(part.run.call)
+
+    def _may_be_one_feed(self, union: list[Part], group: _Group) -> bool:
+        """Whether runs with different feeds are known, and feed nothing with two values."""
+        parts = [*union, *group.parts]
+        if _feed(group.parts[0]) in map(_feed, union):
+            return False
+        if self._facts.feeds.united([part.run.feed for part in parts]) is None:
+            return False
+        return not any(self._fetch(part.run).trouble for part in parts)
+
+    def _goes_on_after_update(self, parts: list[Part]) -> bool:
+        return any(self._fetch(part.run).update is not None for part in parts[:-1])
+
+    def _cannot_unite(self, parts: list[Part], group: _Group) -> Refusal | None:
+        """Why runs that are fed differently must not be fed with all of it at once."""
+        obstacle = self._forbidden(parts) or self._facts.feeds.mixing(
+            [part.run.feed for part in parts]
+        )
+        if obstacle is None:
+            # A run that lacks a feed fails. With the feeds of the others it would not.
+            message = self._facts.catching.seen(parts[0].statement)
+            obstacle = Obstacle("inside-try", message) if message else None
+        if obstacle is not None:
+            return self._refusal(group.parts[0], obstacle)
+        for place, part in enumerate(parts):
+            obstacle = self._cannot_join(parts[:place], None, part)
+            if obstacle is not None:
+                return self._refusal(part, obstacle)
+        return None
 
     def _rewrite(self, group: list[Part]) -> Rewrite:
-        fetches = [self._fetches[part] for part in group]
+        fetches = [self._fetch(part.run) for part in group]
         contract = Contract.ROUNDING if may_round(fetches) else Contract.EXACT
         if fetches[-1].update is None:
             because = "all of them only read, and nothing between them changes what they read"
@@ -359,9 +452,16 @@ class _Step:
             )
         if contract is Contract.ROUNDING:
             because += "; they share arithmetic that TensorFlow may round in another way"
+        feeds = "with the same feed"
+        if len(_same_feed(group)) > 1:
+            feeds = "with all that they are fed"
+            because += (
+                "; what only some of them feed are placeholders, which the others cannot depend on"
+                " since they do not fail without"
+            )
         return Rewrite(
             self._span(group),
-            f"merge {len(group)} runs with the same feed into one: {self._titles(group)}",
+            f"merge {len(group)} runs {feeds} into one: {self._titles(group)}",
             because,
             contract,
             MergedRun(self._facts, group).edits(),
@@ -369,12 +469,12 @@ class _Step:
 
     def _shifted(self, update: Part, group: list[Part]) -> Site:
         """The metrics after an update read in the update's own run, one step earlier."""
-        minimised = self._fetches[update].update
+        minimised = self._fetch(update.run).update
         assert minimised is not None
         for part in group:
             obstacle = (
-                self._same_array([update], self._fetches[part])
-                or self._fails([update], self._fetches[part])
+                self._same_array([update], self._fetch(part.run))
+                or self._fails([update], self._fetch(part.run))
                 or self._in_the_way([update], part)
                 or self._race([part], minimised)
             )

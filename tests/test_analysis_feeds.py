@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from analysis_helpers import run, with_graph
+from tfrewrite.analysis.facts import Facts
 
 
 def only_placeholders(text: str) -> bool:
@@ -82,3 +85,115 @@ def test_a_parameter_is_not_known() -> None:
 )
 def test_a_feed_of_placeholders_cuts_nothing(text: str) -> None:
     assert only_placeholders(text + "\n")
+
+
+def fed(first: str, second: str, before: str = "") -> tuple[Facts, list[ast.expr | None]]:
+    """What two runs feed, in their order."""
+    text = f"sess = tf.Session()\n{before}\nsess.run(loss, {first})\nsess.run(w, {second})\n"
+    found = with_graph(text)
+    runs = sorted(found.sessions.runs.values(), key=lambda one: one.call.lineno)
+    return found, [one.feed for one in runs]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("{x: v}", "{x: u}"),
+        ("{x: v, y: u}", "{x: v, y: v}"),
+        ("{x: v}", "{x: v * 1}"),
+        ("{x: v, x: u}", "{y: u}"),
+        ("{x: v}", "{x: v, **more}"),
+        ("{x: v}", "dict([(y, u)])"),
+        ("{x: v}", "{k: u for k in [y]}"),
+        ("{x: v}", "feed"),
+        ("feed", "other"),
+    ],
+)
+def test_feeds_that_are_not_one(first: str, second: str) -> None:
+    found, feeds = fed(first, second)
+    assert found.feeds.united(feeds) is None
+    assert found.feeds.united(feeds[::-1]) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "base", "more"),
+    [
+        ("{x: v}", "{y: u}", "{x: v}", "{y: u}"),
+        ("{y: u}", "{x: v}", "{y: u}", "{x: v}"),
+        ("{x: v}", "{y: u, x: v}", "{x: v}", "{y: u}"),
+        ("{x: v, y: u}", "{x: v}", "{x: v, y: u}", "{}"),
+        ("{x: v, y: u}", "{x: v, w: 1}", "{x: v, y: u}", "{w: 1}"),
+        ("{}", "{x: v}", "{}", "{x: v}"),
+        ("None", "{x: v}", "{x: v}", "{}"),
+        ("None", "make_feed()", "make_feed()", "{}"),
+        ("feed", "feed", "feed", "{}"),
+        ("None", "None", "None", "{}"),
+    ],
+)
+def test_all_that_two_runs_feed(first: str, second: str, base: str, more: str) -> None:
+    found, feeds = fed(first, second)
+    united = found.feeds.united(feeds)
+    assert united is not None
+    assert (ast.unparse(united.first) if united.first is not None else "None") == base
+    keys, values = [key for key, _ in united.more], [value for _, value in united.more]
+    assert ast.unparse(ast.Dict(list[ast.expr | None](keys), values)) == more
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        ("{x: v}", "{logits: u}", "`logits` is not known to be made by `tf.placeholder`"),
+        ("{w: v}", "{x: u}", "`w` is not known"),
+        ("{x: v}", "{'y:0': u}", "'y:0'"),
+        ("{x: v}", "{p: u}", "`p` is not known"),
+        ("{x: v, p: u}", "{p: u}", "`p` is not known"),
+        ("{x: v}", "{s: u}", "`s` is not known"),
+        ("{x: v}", "{(y, x): u}", "`(y, x)` is not known"),
+        ("{x: v}", "{x if flag else y: u}", "`x if flag else y` is not known"),
+        ("{x: v}", "{same: v}", "`same` may be a placeholder that is also fed by another name"),
+        ("{y: u}", "{x: v, same: v}", "`same` may be"),
+        ("{first: u}", "{second: v}", "`second` may be"),
+        ("None", "{**more}", "it cannot be told what all is fed by `{**more}`"),
+        ("None", "make_feed()", "it cannot be told what all is fed by `make_feed()`"),
+        ("None", "filled", "by `filled`"),
+        ("None", "added", "`logits` is not known"),
+    ],
+)
+def test_what_may_change_a_value_of_the_other_run(first: str, second: str, words: str) -> None:
+    before = """
+p = tf.placeholder_with_default(1.0, [])
+s = tf.sparse_placeholder(tf.float32)
+same = x
+first, second = [tf.placeholder(tf.float32) for _ in range(2)]
+filled = {x: v}
+fill(filled)
+added = {x: v}
+added[logits] = u
+"""
+    found, feeds = fed(first, second, before)
+    obstacle = found.feeds.mixing(feeds)
+    assert obstacle is not None
+    assert obstacle.reason == "feeds-differ"
+    assert words in obstacle.message
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("{x: v}", "{y: u}"),
+        ("{x: v, y: u}", "{x: v}"),
+        ("None", "{x: v}"),
+        ("None", "feed"),
+        ("{x: v}", "{q: u, r: u}"),
+    ],
+)
+def test_placeholders_without_a_value_of_their_own(first: str, second: str) -> None:
+    before = """
+from tensorflow import placeholder
+q = placeholder(tf.float32)
+r = tf.compat.v1.placeholder(tf.float32)
+feed = {x: v}
+feed[y] = u
+"""
+    found, feeds = fed(first, second, before)
+    assert found.feeds.mixing(feeds) is None

@@ -265,6 +265,67 @@ def test_the_new_call_is_written_as_the_first_one(call: str, new: str) -> None:
     assert merged(old) == f"a, b = {new}"
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "feed"),
+    [
+        ("sess.run(loss, {x: v})", "sess.run(accuracy, {y: u})", "{x: v, y: u}"),
+        ("sess.run(loss, {x: v , })", "sess.run(accuracy, {y: u})", "{x: v, y: u}"),
+        ("sess.run(loss, {  x: v})", "sess.run(accuracy, {y: u})", "{  x: v, y: u}"),
+        ("sess.run(loss, {x: (v)})", "sess.run(accuracy, {y: u})", "{x: (v), y: u}"),
+        ("sess.run(loss, {x: v})", "sess.run(accuracy, {y: (u), x: v})", "{x: v, y: u}"),
+        ("sess.run(loss, {x: v})", "sess.run(accuracy, {(y): u, z: t})", "{x: v, y: u, z: t}"),
+        ("sess.run(loss, {x: v, y: u})", "sess.run(accuracy, {y: u})", "{x: v, y: u}"),
+        ("sess.run(loss, {})", "sess.run(accuracy, {y: u})", "{y: u}"),
+        ("sess.run(loss, {x: v['#']})", "sess.run(accuracy, {y: u})", "{y: u, x: v['#']}"),
+        ("sess.run(loss, {x: v})", "sess.run(accuracy)", "{x: v}"),
+        ("sess.run(loss, ({x: v}))", "sess.run(accuracy, {y: u})", "({x: v, y: u})"),
+    ],
+)
+def test_the_new_call_feeds_all(first: str, second: str, feed: str) -> None:
+    assert merged(f"a = {first}\nb = {second}\n") == f"a, b = sess.run([loss, accuracy], {feed})"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "new"),
+    [
+        ("sess.run(loss)", "sess.run(w, {x: v})", "sess.run([loss, w], feed_dict={x: v})"),
+        ("sess.run(loss, None)", "sess.run(w, {x: v})", "sess.run([loss, w], feed_dict={x: v})"),
+        ("sess.run(loss)", "w.eval(feed)", "sess.run([loss, w], feed_dict=feed)"),
+        ("loss.eval()", "w.eval({x: v})", "sess.run([loss, w], feed_dict={x: v})"),
+        ("loss.eval({x: v})", "w.eval({y: u})", "sess.run([loss, w], feed_dict={x: v, y: u})"),
+        (
+            "sess.run(feed_dict={x: v}, fetches=loss)",
+            "sess.run(w, {y: u})",
+            "sess.run(feed_dict={x: v, y: u}, fetches=[loss, w])",
+        ),
+    ],
+)
+def test_the_new_call_feeds_what_the_first_did_not(first: str, second: str, new: str) -> None:
+    assert merged(f"a = {first}\nb = {second}\n") == f"a, b = {new}"
+
+
+def test_a_string_over_several_lines_in_another_feed_keeps_its_text() -> None:
+    old = '''
+        a = sess.run(loss, {x: v})
+        b = sess.run(accuracy, {y: """one
+          two"""})
+    '''
+    assert '{x: v, y: """one\n  two"""})' in merged(old)
+
+
+def test_a_line_that_stays_too_long_is_broken_before_the_feed() -> None:
+    names = [f"a_rather_long_name_for_{n}" for n in range(3)]
+    feeds = ["{x: v}", "{y: u}", "{x: v}"]
+    runs = enumerate(zip(names, feeds, strict=True))
+    old = "".join(f"r{n} = sess.run({name}, feed_dict={feed})\n" for n, (name, feed) in runs)
+    new = f"""
+        r0, r1, r2 = sess.run(
+            [{", ".join(names)}],
+            feed_dict={{x: v, y: u}})
+    """
+    assert merged(old) == same(new)
+
+
 def test_the_default_session_is_asked_for_where_it_has_no_name() -> None:
     old = "a = loss.eval({x: v})\nb = accuracy.eval({x: v})\n"
     head = "with tf.Session():\n    for v in data:\n"

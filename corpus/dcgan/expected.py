@@ -129,9 +129,9 @@ class DCGAN(object):
                 # Run g_optim twice to make sure that d_loss does not go to zero
                 self.sess.run(g_optim, feed_dict={self.z: batch_z})
 
-                errD_fake, errG = tf.get_default_session().run(
-                    [self.d_loss_fake, self.g_loss], feed_dict={self.z: batch_z})
-                errD_real = self.d_loss_real.eval({self.inputs: batch_images})
+                errD_fake, errD_real, errG = tf.get_default_session().run(
+                    [self.d_loss_fake, self.d_loss_real, self.g_loss],
+                    feed_dict={self.z: batch_z, self.inputs: batch_images})
 
                 counter += 1
                 print(

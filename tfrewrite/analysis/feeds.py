@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.nodes import Node
+from tfrewrite.analysis.nodes import Kind, Node
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
+
+
+@dataclass(frozen=True, eq=False)
+class UnitedFeed:
+    """One feed in place of several: the first of them, and the entries that it lacks."""
+
+    first: ast.expr | None
+    more: tuple[tuple[ast.expr, ast.expr], ...] = ()
 
 
 class Feeds:
@@ -23,18 +34,8 @@ class Feeds:
 
     def only_placeholders(self, feed: ast.expr) -> bool:
         """Whether all keys of a feed are placeholders, so that it cuts no edge of the graph."""
-        if isinstance(feed, ast.Dict):
-            return all(key is not None and self._is_placeholder(key) for key in feed.keys)
-        if not isinstance(feed, ast.Name):
-            return False
-        bindings = self._scopes.bindings(feed)
-        made = bool(bindings) and all(
-            binding.how is How.ASSIGN
-            and isinstance(binding.value, ast.Dict)
-            and self.only_placeholders(binding.value)
-            for binding in bindings
-        )
-        return made and all(self._adds_placeholder(use) for use in self._scopes.uses(feed))
+        keys = self._keys(feed)
+        return keys is not None and all(map(self._is_placeholder, keys))
 
     def fed(self, feed: ast.expr) -> frozenset[Node] | None:
         """What a feed surely gives a value to; None where that cannot be told."""
@@ -49,12 +50,99 @@ class Feeds:
                     return self.fed(value)
         return None
 
+    def united(self, feeds: Sequence[ast.expr | None]) -> UnitedFeed | None:
+        """All that several runs are fed with; None where that is not one value for each key.
+
+        The values are compared by their text: the caller makes sure that it means the same.
+        """
+        apart: dict[str, ast.expr] = {}
+        for feed in feeds:
+            if feed is not None:
+                apart.setdefault(ast.dump(feed), feed)
+        if len(apart) < 2:
+            return UnitedFeed(next(iter(apart.values()), None))
+        first, *_ = apart.values()
+        entries: dict[str, tuple[ast.expr, ast.expr]] = {}
+        for feed in apart.values():
+            own = _entries(feed)
+            if own is None:
+                return None
+            for key, (written, value) in own.items():
+                _, other = entries.setdefault(key, (written, value))
+                if ast.dump(other) != ast.dump(value):
+                    return None
+        held = _entries(first) or {}
+        return UnitedFeed(first, tuple(entry for key, entry in entries.items() if key not in held))
+
+    def mixing(self, feeds: Sequence[ast.expr | None]) -> Obstacle | None:
+        """Why feeding each of several runs with what the others are fed may change a value.
+
+        A placeholder of `tf.placeholder` has no value of its own. What does not fail without a feed
+        for it does not depend on it, and is the same with one.
+        """
+        made: dict[ast.AST, str] = {}
+        for feed in (feed for feed in feeds if feed is not None):
+            keys = self._keys(feed)
+            if keys is None:
+                message = f"it cannot be told what all is fed by `{self._source.in_one_line(feed)}`"
+                return Obstacle("feeds-differ", message)
+            for key in keys:
+                text = self._source.in_one_line(key)
+                node = self._tracer.trace(key)
+                if node.kind is not Kind.OP or node.symbol != "placeholder":
+                    message = f"`{text}` is not known to be made by `tf.placeholder`"
+                    return Obstacle("feeds-differ", message)
+                other = made.setdefault(node.expr, ast.dump(key))
+                if other != ast.dump(key):
+                    message = f"`{text}` may be a placeholder that is also fed by another name"
+                    return Obstacle("feeds-differ", message)
+        return None
+
+    def _keys(self, feed: ast.expr) -> list[ast.expr] | None:
+        """All that a feed may have as keys; None where that cannot be told."""
+        if isinstance(feed, ast.Dict):
+            keys = [key for key in feed.keys if key is not None]
+            return keys if len(keys) == len(feed.keys) else None
+        bindings = self._scopes.bindings(feed) if isinstance(feed, ast.Name) else []
+        if not isinstance(feed, ast.Name) or not bindings:
+            return None
+        found: list[ast.expr] = []
+        for binding in bindings:
+            made = binding.value if binding.how is How.ASSIGN else None
+            keys_made = self._keys(made) if isinstance(made, ast.Dict) else None
+            if keys_made is None:
+                return None
+            found += keys_made
+        for use in self._scopes.uses(feed):
+            key = self._set(use)
+            if key is not None:
+                found.append(key)
+            elif self._containers.added_through(use) != ([], True):
+                return None
+        return found
+
     def _is_placeholder(self, expr: ast.expr) -> bool:
         return self._tracer.trace(expr).symbol.startswith("placeholder")
 
     def _adds_placeholder(self, use: ast.Name) -> bool:
         """Whether a use of a feed dict leaves it one: it reads it, or sets another placeholder."""
-        parent = self._source.parent(use)
-        if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):
-            return parent.value is use and self._is_placeholder(parent.slice)
+        key = self._set(use)
+        if key is not None:
+            return self._is_placeholder(key)
         return self._containers.added_through(use) == ([], True)
+
+    def _set(self, use: ast.Name) -> ast.expr | None:
+        """The key that a use of a feed dict sets, or removes."""
+        parent = self._source.parent(use)
+        if not isinstance(parent, ast.Subscript) or isinstance(parent.ctx, ast.Load):
+            return None
+        return parent.slice if parent.value is use else None
+
+
+def _entries(feed: ast.expr) -> dict[str, tuple[ast.expr, ast.expr]] | None:
+    """What a written out feed holds, by the text of its keys; None where there is more to it."""
+    if not isinstance(feed, ast.Dict):
+        return None
+    pairs = zip(feed.keys, feed.values, strict=True)
+    found = {ast.dump(key): (key, value) for key, value in pairs if key is not None}
+    return found if len(found) == len(feed.keys) else None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.feeds import UnitedFeed
 from tfrewrite.analysis.sessions import DEFAULT_SESSION, SessionRun
 from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression, ReplaceStatement
 
@@ -143,7 +145,11 @@ class MergedRun:
         if span.column + len(line) <= _WIDTH or not before.endswith(".run("):
             return line
         indent = "\t" if "\t" in self._margin else "    "
-        return f"{results} = {before}\n{indent}{fetches}{after}"
+        rest = f"{indent}{fetches}{after}"
+        too_long = len(self._margin) + len(rest) > _WIDTH
+        if self._united.more and too_long and after.startswith(", "):
+            rest = f"{indent}{fetches},\n{indent}{after.removeprefix(', ')}"
+        return f"{results} = {before}\n{rest}"
 
     @property
     def _margin(self) -> str:
@@ -152,23 +158,50 @@ class MergedRun:
 
     def _without_margin(self, text: str) -> str:
         """Takes the block's indentation off the lines that follow; it is put back when written."""
-        if any(_spans_lines(node) for node in ast.walk(self._head.statement)):
+        if any(_spans_lines(node) for part in self._parts for node in ast.walk(part.statement)):
             return text
         first, *rest = text.splitlines(keepends=True)
         return first + "".join(line.removeprefix(self._margin) for line in rest)
 
     def _call_around_fetches(self) -> tuple[str, str]:
         """The text of the new call before and after its fetches."""
-        run = self._head.run
-        if run.direct:
+        run, feed = self._head.run, self._feed()
+        if run.direct and (run.feed is not None or not feed):
             call, fetches = self._source.offsets(run.call), self._source.offsets(run.fetches)
-            text = self._source.text
-            return text[call[0] : fetches[0]], text[fetches[1] : call[1]]
-        feed = f", feed_dict={self._source.segment(run.feed)}" if run.feed else ""
+            before, after = (call[0], fetches[0]), (fetches[1], call[1])
+            return self._with_feed(*before, feed), self._with_feed(*after, feed)
         session = run.session
         if session == DEFAULT_SESSION:
             session = f"{self._facts.names.alias}.get_default_session()"
-        return f"{session}.run(", f"{feed})"
+        return f"{session}.run(", f", feed_dict={feed})" if feed else ")"
+
+    def _with_feed(self, start: int, end: int, feed: str) -> str:
+        """The text between two places of the first call, where its feed is another one now."""
+        text, old = self._source.text, self._head.run.feed
+        if old is not None:
+            first, last = self._source.offsets(old)
+            if start <= first < end:
+                return text[start:first] + feed + text[last:end]
+        return text[start:end]
+
+    @cached_property
+    def _united(self) -> UnitedFeed:
+        united = self._facts.feeds.united([part.run.feed for part in self._parts])
+        assert united is not None  # who merges runs has asked before
+        return united
+
+    def _feed(self) -> str:
+        """The text of what all parts are fed with; empty where that is nothing."""
+        if self._united.first is None:
+            return ""
+        text = self._source.segment(self._united.first)
+        more = [": ".join(map(self._source.segment, entry)) for entry in self._united.more]
+        if not more:
+            return text
+        if "#" in text:  # which may be a comment in front of the closing brace
+            return "{" + ", ".join(more) + "," + (text[1:] if text[1].isspace() else f" {text[1:]}")
+        held = text[1:-1].rstrip().removesuffix(",").rstrip()
+        return "{" + ", ".join([held, *more] if held else more) + "}"
 
 
 def _spans_lines(node: ast.AST) -> bool:
