@@ -197,3 +197,20 @@ feed[y] = u
 """
     found, feeds = fed(first, second, before)
     assert found.feeds.mixing(feeds) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("feed = {x: v}", True),
+        ("feed = {x: v}\nfeed[y] = v", True),
+        ("feed = {x: v, y: v}\ndel feed[y]", False),
+        ("feed = {x: v, y: v}\nfeed.pop(y)", False),
+        ("feed = {x: v, y: v}\nfeed.clear()", False),
+    ],
+)
+def test_what_is_fed_is_not_told_where_something_is_taken_away(text: str, told: bool) -> None:
+    found = with_graph(f"sess = tf.Session()\n{text}\nsess.run(loss, feed)  # here\n")
+    found_run = run(found)
+    assert found_run is not None and found_run.feed is not None
+    assert (found.feeds.fed(found_run.feed) is not None) is told

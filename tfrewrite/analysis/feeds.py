@@ -125,10 +125,11 @@ class Feeds:
         return self._tracer.trace(expr).symbol.startswith("placeholder")
 
     def _adds_placeholder(self, use: ast.Name) -> bool:
-        """Whether a use of a feed dict leaves it one: it reads it, or sets another placeholder."""
+        """Whether a use of a feed dict takes nothing from it: it reads it, or sets a placeholder."""
         key = self._set(use)
         if key is not None:
-            return self._is_placeholder(key)
+            removed = isinstance(self._source.statement(use), ast.Delete)
+            return not removed and self._is_placeholder(key)
         return self._containers.added_through(use) == ([], True)
 
     def _set(self, use: ast.Name) -> ast.expr | None:
