@@ -209,7 +209,7 @@ feed[y] = u
         ("feed = {x: v, y: v}\nfeed.clear()", False),
     ],
 )
-def test_what_is_fed_is_not_told_where_something_is_taken_away(text: str, told: bool) -> None:
+def test_what_is_fed_is_not_told_where_something_is_taken_away(text: str, *, told: bool) -> None:
     found = with_graph(f"sess = tf.Session()\n{text}\nsess.run(loss, feed)  # here\n")
     found_run = run(found)
     assert found_run is not None and found_run.feed is not None

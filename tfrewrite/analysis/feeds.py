@@ -125,7 +125,7 @@ class Feeds:
         return self._tracer.trace(expr).symbol.startswith("placeholder")
 
     def _adds_placeholder(self, use: ast.Name) -> bool:
-        """Whether a use of a feed dict takes nothing from it: it reads it, or sets a placeholder."""
+        """Whether a use of a feed dict takes nothing from it: it reads, or sets a placeholder."""
         key = self._set(use)
         if key is not None:
             removed = isinstance(self._source.statement(use), ast.Delete)
