@@ -77,6 +77,7 @@ class GradientAccumulation(Rule):
     contracts = ()
     triggers = ((b"tensorflow",), (b"apply_gradients(", b".apply("), (b"zeros", b"[0", b"= 0"))
     reasons: ClassVar[dict[str, str]] = {}
+    judges_the_original = True
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         found = facts.accumulators.all

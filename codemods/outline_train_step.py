@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 _FEW_TURNS = 50
 _LOOPS = (ast.For, ast.While)
+# Keras gives methods of the name `train_step` a meaning.
+_NAMES = {
+    (ast.With, False): "train_step", (ast.With, True): "compiled_step",
+    (ast.Expr, False): "update_step", (ast.Expr, True): "compiled_update",
+}  # fmt: skip
 
 
 class OutlineTrainStep(Rule):
@@ -73,6 +78,10 @@ class OutlineTrainStep(Rule):
     - The function stands above the outermost loop. Where the function or method around that may be
       called again, it stands above that, as a function of the module or a method, so that it is
       made only once.
+    - An update that stands beside a step, as one at every tenth batch does by gradients that are
+      gathered meanwhile, becomes a function of its own (`update_step`), with what computes with
+      tensors right before it, and with the lists that are made of tensors right after it. Such
+      lists right after a step, as the sums of its gradients, go into that.
     - Prints, summaries, lists and counts in the middle of the step are done right after it, where
       they only look at numbers and tensors that stay what they are until then. Where something else
       must stay in the loop, the step ends at an update or a gradient before it.
@@ -99,6 +108,10 @@ class OutlineTrainStep(Rule):
     A model that is called twice in a step is left alone (`called-again`), and so is one whose loss
     is linear in what it gives (`races-with-update`), where the order of reads and updates hangs on
     an edge that TensorFlow was seen to lose (TFR201).
+    Lists of tensors have to be made anew in each turn and to keep their length (`shape-varies`);
+    lists that are changed in place, or hold numbers or arrays, are refused
+    (`argument-not-known`). An update beside a step that is computed from the values of variables
+    is left alone where it may change them (`races-with-update`).
     Where the function around the loop may be called again and stands in another function, or is a
     static method, there is no place for a function that is made once (`traced-again`).
 
@@ -106,7 +119,7 @@ class OutlineTrainStep(Rule):
     Where the loop makes few steps: tracing takes as long as some dozens of them, or hundreds of
     small ones. Each shape of the arguments is traced once, so a last batch that is smaller costs
     one more trace. A loop that makes at most fifty steps, as it says itself, is left alone
-    (`few-turns`).
+    (`few-turns`); where an update is made at each fourth of them, at most fifty updates count.
     """
 
     code = "TFR202"
@@ -123,7 +136,7 @@ class OutlineTrainStep(Rule):
         taken: set[str] = set()
         for step in facts.inline_steps.all():
             found = _longest(facts, step, taken)
-            span = facts.source.span(step.tape.items[0].context_expr)
+            span = facts.source.span(step.heart)
             if isinstance(found, Obstacle):
                 yield Refusal(span, found.reason, found.message)
                 continue
@@ -163,19 +176,21 @@ class _Outlined:
 
 def _longest(facts: Facts, step: InlineStep, taken: set[str]) -> _Outlined | Obstacle:
     """The step with as many of its updates as can be traced; why not all, where none can."""
-    longer = facts.inline_steps.longer(step)
-    if longer is not None:
-        found = _found(facts, longer, taken)
-        if not isinstance(found, Obstacle):
-            return found
-    first = _found(facts, step, taken)
+    first = found = _widest(facts, step, taken)
     shorter = facts.inline_steps.shorter(step)
-    while isinstance(first, Obstacle) and shorter is not None:
-        found = _found(facts, shorter, taken)
-        if not isinstance(found, Obstacle):
-            return found
+    while isinstance(found, Obstacle) and shorter is not None:
+        found = _widest(facts, shorter, taken)
         shorter = facts.inline_steps.shorter(shorter)
-    return first
+    return first if isinstance(found, Obstacle) else found
+
+
+def _widest(facts: Facts, step: InlineStep, taken: set[str]) -> _Outlined | Obstacle:
+    """The step with as much around it as can be traced; why not it alone, where it cannot."""
+    for wider in facts.inline_steps.wider(step):
+        found = _found(facts, wider, taken)
+        if isinstance(found, _Outlined):
+            return found
+    return _found(facts, step, taken)
 
 
 def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obstacle:
@@ -183,19 +198,22 @@ def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obsta
     placed = facts.inline_steps.placed(bare)
     if isinstance(placed, Obstacle):
         return placed
-    loops = [one for one in facts.flow.enclosing(bare.tape) if isinstance(one, _LOOPS)]
-    if placed.place is placed.loop and turns(loops) <= _FEW_TURNS:
+    loops = [one for one in facts.flow.enclosing(bare.anchor) if isinstance(one, _LOOPS)]
+    count = turns(loops) / facts.periods.turns_between(bare.anchor)
+    if placed.place is placed.loop and count <= _FEW_TURNS:
         message = f"the loop of line {bare.loop.lineno} makes few steps, and a trace takes longer"
         return Obstacle("few-turns", message)
-    step = facts.inline_steps.with_names(placed)
+    racing = facts.inline_steps.races(bare)
+    if racing is not None:
+        return racing
+    step = facts.step_names.of(placed)
     if isinstance(step, Obstacle):
         return step
     decorator = spelled_at(facts, step.place, "function")
     if decorator is None or not named_before(facts, step.place, decorator):
         line = step.place.lineno
         return Obstacle("tensorflow-not-named", f"TensorFlow has no name before line {line}")
-    # Keras gives methods of the name `train_step` a meaning.
-    name = facts.names.fresh("compiled_step" if step.owner else "train_step", taken)
+    name = facts.names.fresh(_NAMES[type(step.anchor), bool(step.owner)], taken)
     tried = _tried(facts, step, name, decorator, {})
     if isinstance(tried, _Attempt) and _is_varying(tried.trace):
         given = _as_tensors(facts, tried, step)

@@ -8,8 +8,9 @@ import textwrap
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.inline_steps import InlineStep, SureValues
+from tfrewrite.analysis.inline_steps import InlineStep
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.sure_values import SureValues
 
 HEAD = "import tensorflow as tf\nmodel, data, optimizer, mean = make()\n"
 STEP = """\
@@ -23,7 +24,7 @@ optimizer.apply_gradients(zip(grads, model.trainable_variables))
 def steps(text: str) -> tuple[list[InlineStep], list[InlineStep | Obstacle]]:
     found = facts(HEAD + textwrap.dedent(text))
     every = found.inline_steps.all()
-    return every, [found.inline_steps.with_names(one) for one in every]
+    return every, [found.step_names.of(one) for one in every]
 
 
 def loop(step: str = STEP, before: str = "", after: str = "") -> str:
@@ -162,24 +163,52 @@ def test_a_line_that_goes_on_is_not_cut() -> None:
 @pytest.mark.parametrize(
     ("before", "number"),
     [
-        ("", None),
+        ("", 0),
         ("y = tf.square(x)\n", 1),
         ("y = tf.square(x)\nz = tf.cast(2 * y, tf.float32)\n", 2),
         ("z = tf.random.normal([2])\ny = tf.square(x)\n", 1),
-        ("y = tf.square(x)\nprint(y)\n", None),
-        ("y = tf.square(unknown)\n", None),
-        ("y = tf.square(model(x))\n", None),
-        ("y = z = tf.square(x)\n", None),
-        ("y = tf.random.normal([2])\n", None),
-        ("y = tf.Variable(1.0)\n", None),
+        ("y = tf.square(x)\nprint(y)\n", 0),
+        ("y = tf.square(unknown)\n", 0),
+        ("y = tf.square(model(x))\n", 0),
+        ("y = z = tf.square(x)\n", 0),
+        ("y = tf.random.normal([2])\n", 0),
+        ("y = tf.Variable(1.0)\n", 0),
     ],
 )
-def test_longer_steps_begin_with_ops(before: str, number: int | None) -> None:
+def test_longer_steps_begin_with_ops(before: str, number: int) -> None:
     text = loop(before=before).replace("in data", "in tf.data.Dataset.range(9)")
     found = facts(HEAD + text)
     (step,) = found.inline_steps.all()
-    longer = found.inline_steps.longer(step)
-    assert (None if longer is None else len(longer.statements) - len(step.statements)) == number
+    wider = found.inline_steps.wider(step)
+    assert [len(one.statements) - len(step.statements) for one in wider] == [number] * bool(number)
+
+
+UPDATE = "optimizer.apply_gradients(zip(grads, model.variables))\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "sizes"),
+    [
+        (STEP + UPDATE, [4]),
+        ("loss, grads = step(x)\n" + UPDATE + "print(loss)\n", [1]),
+        ("if x:\n    grads = step(x)\n    " + UPDATE, [1]),
+        (UPDATE + UPDATE + "print(x)\n" + UPDATE, [2, 1]),
+        ("with x:\n    " + UPDATE, []),
+        ("for y in x:\n    " + UPDATE, [1]),
+        ("table.apply(x)\n", []),
+        ("print(tf.apply_gradients(x))\n", []),
+    ],
+)
+def test_updates_beside_a_step_are_found(body: str, sizes: list[int]) -> None:
+    found, _ = steps(loop(body))
+    assert [len(one.statements) for one in found] == sizes
+
+
+def test_a_step_is_reported_at_what_makes_it_one() -> None:
+    ((step,), _) = steps(loop())
+    assert ast.unparse(step.heart) == "tf.GradientTape()"
+    ((update,), _) = steps(loop(UPDATE))
+    assert ast.unparse(update.heart) == UPDATE.strip()
 
 
 def test_shorter_steps_end_at_earlier_updates() -> None:
@@ -227,7 +256,7 @@ def test_before_a_function_all_of_its_names_are_parameters() -> None:
     (step,) = found.inline_steps.all()
     placed = found.inline_steps.placed(step)
     assert isinstance(placed, InlineStep)
-    full = found.inline_steps.with_names(placed)
+    full = found.step_names.of(placed)
     assert isinstance(full, InlineStep)
     assert full.parameters == ("model", "x")
 
@@ -237,7 +266,7 @@ def test_what_a_function_makes_is_not_handed_on() -> None:
     (step,) = found.inline_steps.all()
     placed = found.inline_steps.placed(step)
     assert isinstance(placed, InlineStep)
-    assert isinstance(found.inline_steps.with_names(placed), Obstacle)
+    assert isinstance(found.step_names.of(placed), Obstacle)
 
 
 @pytest.mark.parametrize(

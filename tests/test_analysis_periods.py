@@ -99,3 +99,24 @@ def test_branches_of_one_condition() -> None:
     one, two = marked(found, "one"), marked(found, "two")
     assert found.periods.are_alternatives(one, two)
     assert not found.periods.are_alternatives(one, one)
+
+
+@pytest.mark.parametrize(
+    ("tests", "turns"),
+    [
+        (["i % 4 == 3"], 4),
+        (["not i % 4"], 4),
+        (["(i + 1) % N == 0"], 5),
+        (["i % 4 == 3", "i % 2 == 1"], 8),
+        (["i % n == 0"], 1),
+        (["i > 4"], 1),
+        (["i % 4"], 1),
+    ],
+)
+def test_conditions_say_how_often_they_are_met(tests: list[str], turns: int) -> None:
+    text = "N = 5\nfor i in range(9):\n"
+    for depth, test in enumerate(tests, 1):
+        text += "    " * depth + f"if {test}:\n"
+    found = facts(text + "    " * (len(tests) + 1) + "here()\n")
+    (here,) = found.source.all(ast.Expr)
+    assert found.periods.turns_between(here) == turns

@@ -1,9 +1,15 @@
 """TFR211, what is left alone first."""
 
 import textwrap
+from pathlib import Path
 
 from rulebench import Case, bench, leaves_alone, reports
 from tfrewrite.codemods.gradient_accumulation import GradientAccumulation
+from tfrewrite.codemods.outline_train_step import OutlineTrainStep
+from tfrewrite.engine import rewrite_text
+from tfrewrite.model import Kind
+
+CORPUS = Path(__file__).parent.parent / "corpus"
 
 HEAD = """\
 import tensorflow as tf
@@ -452,3 +458,14 @@ test_gradient_accumulation = bench(
         message="leaves `sums` as it is",
     ),
 )  # fmt: skip
+
+
+def test_what_another_rule_writes_anew_is_reported_as_it_was() -> None:
+    """In functions of their own the sums are not seen any more."""
+    text = (CORPUS / "article_002_2a_gradients_lost" / "original.py").read_text(encoding="utf-8")
+    found = rewrite_text(text, [OutlineTrainStep, GradientAccumulation])
+    assert "update_step(" in found.after
+    (report,) = [one for one in found.findings if one.kind is Kind.REPORT]
+    assert report.span.line == text[: text.index("gathered = ")].count("\n") + 1
+    again = rewrite_text(found.after, [OutlineTrainStep, GradientAccumulation])
+    assert [one.kind for one in again.findings] == []

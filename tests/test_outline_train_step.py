@@ -45,6 +45,44 @@ def with_lines(old: str, new: str) -> str:
 
 PRINT = "    print(float(loss))\n"
 
+GATHERING = """\
+@tf.function
+def train_step(x, y):
+    with tf.GradientTape() as tape:
+        loss = loss_object(y, net(x))
+    return loss, tape.gradient(loss, net.trainable_variables)
+
+
+sums = [tf.zeros_like(v) for v in net.trainable_variables]
+for i, (x, y) in enumerate(data):
+    loss, gradients = train_step(x, y)
+    sums = [s + g for s, g in zip(sums, gradients)]
+    if i % 4 == 3:
+        means = [s / 4 for s in sums]
+        optimizer.apply_gradients(zip(means, net.trainable_variables))
+        sums = [tf.zeros_like(v) for v in net.trainable_variables]
+    print(float(loss))
+"""
+NET = """\
+net = tf.keras.Sequential([tf.keras.Input((6,)), tf.keras.layers.Dense(1)])
+
+
+"""
+
+
+def gathering(old: str, new: str, *others: str) -> str:
+    text = NET + GATHERING
+    for one, other in zip((old, *others[::2]), (new, *others[1::2]), strict=True):
+        assert one in text, one
+        text = text.replace(one, other)
+    return text
+
+
+UPDATE = "        optimizer.apply_gradients(zip(means, net.trainable_variables))\n"
+ZEROS = "        sums = [tf.zeros_like(v) for v in net.trainable_variables]\n"
+FIRST = "sums = [tf.zeros_like(v) for v in net.trainable_variables]\nfor"
+SUM = "sums = [s + g for s, g in zip(sums, gradients)]"
+
 test_outline_train_step = bench(
     OutlineTrainStep,
     leaves_alone("no loop", script(textwrap.dedent(LOOP.split("\n", 1)[1]))),
@@ -392,6 +430,125 @@ test_outline_train_step = bench(
             with_lines("    gradients", "    self.loss = loss\n    gradients"), "        "
         )
         + "\nfirst = Trainer()\nfirst.run()\n",
+    ),
+    leaves_alone(
+        "an update that no loop makes again",
+        script(
+            NET,
+            "grads = [tf.zeros_like(v) for v in net.trainable_variables]\n"
+            "optimizer.apply_gradients(zip(grads, net.trainable_variables))\n"
+            "print(tf.GradientTape)\n",
+        ),
+    ),
+    leaves_alone(
+        "what another object applies",
+        script("table = {}\nprint(tf.GradientTape)\nfor one in range(99):\n    table.apply(one)\n"),
+    ),
+    leaves_alone(
+        "an update in a `with` of the loop",
+        script(gathering(UPDATE, "        with tf.device('cpu'):\n    " + UPDATE)),
+    ),
+    no(
+        "sums of numbers",
+        "argument-not-known",
+        gathering(FIRST, "sums = [0.0] * len(net.trainable_variables)\nfor"),
+    ),
+    no(
+        "sums that begin with nothing",
+        "argument-not-known",
+        gathering(
+            FIRST,
+            "sums = None\nfor",
+            SUM,
+            "sums = gradients if sums is None else [s + g for s, g in zip(sums, gradients)]",
+            ZEROS,
+            "        sums = None\n",
+        ),
+    ),
+    no(
+        "sums of arrays",
+        "argument-not-known",
+        gathering(
+            FIRST,
+            "sums = [np.zeros(v.shape) for v in net.trainable_variables]\nfor",
+            SUM,
+            "sums = [s + g.numpy() for s, g in zip(sums, gradients)]",
+        ),
+    ),
+    no(
+        "sums in a list that grows",
+        "argument-not-known",
+        gathering(SUM, "sums.append(gradients)"),
+    ),
+    no(
+        "sums that are changed in place",
+        "argument-not-known",
+        gathering(SUM, "for k in range(2):\n        sums[k] += gradients[k]"),
+    ),
+    no(
+        "sums that have another name",
+        "argument-not-known",
+        gathering(
+            FIRST,
+            "kept = sums = [tf.zeros_like(v) for v in net.trainable_variables]\nfor",
+            SUM,
+            "held = sums\n    held.append(1.0)",
+        ),
+    ),
+    no(
+        "some gradients only",
+        "shape-varies",
+        gathering("[s / 4 for s in sums]", "[s / 4 for s in sums if tf.norm(s) > 0]"),
+    ),
+    no(
+        "as many gradients as the turn says",
+        "shape-varies",
+        gathering(UPDATE, "        means = means[:i]\n" + UPDATE),
+    ),
+    no(
+        "weights that the update changes",
+        "races-with-update",
+        gathering(
+            "zip(means, net", "zip([m + tf.norm(net.trainable_variables[0]) for m in means], net"
+        ),
+    ),
+    no(
+        "an optimizer for each fold",
+        "two-objects",
+        gathering(
+            "for i, (x, y) in enumerate(data):\n",
+            "for i, (x, y) in enumerate(data):\n"
+            "    optimizer = tf.keras.optimizers.SGD(0.1 / (i + 1))\n",
+        ),
+    ),
+    no(
+        "an optimizer that scales the loss",
+        "captured-not-fixed",
+        gathering(
+            "sums = [tf.zeros_like(v) for v in net.trainable_variables]\nfor",
+            "optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)\n" + FIRST,
+        ),
+    ),
+    no(
+        "a rate that another function takes the place of",
+        "object-changes",
+        gathering(ZEROS, ZEROS + "        optimizer.learning_rate = make(i)\n").replace(
+            "net = ", "from rates import make\n\nnet = "
+        ),
+    ),
+    no(
+        "exceptions of an update are seen",
+        "exception-seen",
+        NET,
+        GATHERING[: GATHERING.index("for i")],
+        "try:\n"
+        + textwrap.indent(GATHERING[GATHERING.index("for i") :], "    ")
+        + "except ValueError:\n    print(sums)\n",
+    ),
+    no(
+        "few updates in many turns",
+        "few-turns",
+        gathering("for i, (x, y) in enumerate(data):", "for i in range(160):\n    x, y = xs, ys"),
     ),
     rewrites(
         "the plain form",
@@ -954,6 +1111,7 @@ test_outline_train_step = bench(
             print(loss)
         """),
         contract="rounding",
+        refused=("two-objects",),
         shapes=(),
     ),
     rewrites(
@@ -1036,6 +1194,283 @@ test_outline_train_step = bench(
         """),
         contract="rounding",
         shapes=(),
+    ),
+    rewrites(
+        "an update in every fourth turn",
+        script(NET, GATHERING),
+        script(
+            NET,
+            """
+            @tf.function
+            def train_step(x, y):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, net(x))
+                return loss, tape.gradient(loss, net.trainable_variables)
+
+
+            sums = [tf.zeros_like(v) for v in net.trainable_variables]
+
+
+            @tf.function
+            def update_step(sums):
+                means = [s / 4 for s in sums]
+                optimizer.apply_gradients(zip(means, net.trainable_variables))
+                sums = [tf.zeros_like(v) for v in net.trainable_variables]
+                return sums
+
+
+            for i, (x, y) in enumerate(data):
+                loss, gradients = train_step(x, y)
+                sums = [s + g for s, g in zip(sums, gradients)]
+                if i % 4 == 3:
+                    sums = update_step(sums)
+                print(float(loss))
+            """,
+        ),
+        contract="rounding",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "gathered and clipped by the one step and applied by the other",
+        script(
+            NET,
+            """
+            sums = [tf.zeros_like(v) for v in net.trainable_variables]
+            for i, (x, y) in enumerate(data):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, net(x))
+                gradients = tape.gradient(loss, net.trainable_variables)
+                # of the batches so far
+                sums = [s + g for s, g in zip(sums, gradients)]
+                if i % 4 == 3:
+                    clipped, norm = tf.clip_by_global_norm(sums, 1.0)
+                    optimizer.apply_gradients(zip(clipped, net.trainable_variables))
+                    sums = [tf.zeros_like(v) for v in net.trainable_variables]
+                    print(float(norm))
+            """,
+        ),
+        script(
+            NET,
+            """
+            sums = [tf.zeros_like(v) for v in net.trainable_variables]
+
+
+            @tf.function
+            def train_step(y, x, sums):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, net(x))
+                gradients = tape.gradient(loss, net.trainable_variables)
+                # of the batches so far
+                sums = [s + g for s, g in zip(sums, gradients)]
+                return sums
+
+
+            @tf.function
+            def update_step(sums):
+                clipped, norm = tf.clip_by_global_norm(sums, 1.0)
+                optimizer.apply_gradients(zip(clipped, net.trainable_variables))
+                sums = [tf.zeros_like(v) for v in net.trainable_variables]
+                return norm, sums
+
+
+            for i, (x, y) in enumerate(data):
+                sums = train_step(y, x, sums)
+                if i % 4 == 3:
+                    norm, sums = update_step(sums)
+                    print(float(norm))
+            """,
+        ),
+        contract="rounding",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "an update behind the loop over the parts of a batch",
+        script(
+            NET,
+            """
+            for x, y in data:
+                sums = [tf.zeros_like(v) for v in net.trainable_variables]
+                for part in (0, 8):
+                    a = x[part : part + 8]
+                    with tf.GradientTape() as tape:
+                        loss = tf.reduce_mean(tf.square(net(x) - y))
+                    gradients = tape.gradient(loss, net.trainable_variables)
+                    sums = [s + g for s, g in zip(sums, gradients)]
+                    print(float(loss), a.shape)
+                optimizer.apply_gradients(zip(sums, net.trainable_variables))
+            """,
+        ),
+        script(
+            NET,
+            """
+            @tf.function
+            def train_step(x, y, sums):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(tf.square(net(x) - y))
+                gradients = tape.gradient(loss, net.trainable_variables)
+                sums = [s + g for s, g in zip(sums, gradients)]
+                return loss, sums
+
+
+            @tf.function
+            def update_step(sums):
+                optimizer.apply_gradients(zip(sums, net.trainable_variables))
+
+
+            for x, y in data:
+                sums = [tf.zeros_like(v) for v in net.trainable_variables]
+                for part in (0, 8):
+                    a = x[part : part + 8]
+                    loss, sums = train_step(x, y, sums)
+                    print(float(loss), a.shape)
+                update_step(sums)
+            """,
+        ),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a share that is another one in each turn stays in the loop",
+        script(gathering("[s / 4 for", "[s / (i % 7 + 1) for")),
+        script(
+            NET,
+            GATHERING[: GATHERING.index("for i")] + "\n\n",
+            """
+            @tf.function
+            def update_step(means):
+                optimizer.apply_gradients(zip(means, net.trainable_variables))
+                sums = [tf.zeros_like(v) for v in net.trainable_variables]
+                return sums
+
+
+            for i, (x, y) in enumerate(data):
+                loss, gradients = train_step(x, y)
+                sums = [s + g for s, g in zip(sums, gradients)]
+                if i % 4 == 3:
+                    means = [s / (i % 7 + 1) for s in sums]
+                    sums = update_step(means)
+                print(float(loss))
+            """,
+        ),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "sums in variables, which are zeroed in the loop",
+        script(
+            NET,
+            """
+            sums = [tf.Variable(tf.zeros_like(v)) for v in net.trainable_variables]
+            for i, (x, y) in enumerate(data):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, net(x))
+                gradients = tape.gradient(loss, net.trainable_variables)
+                for s, g in zip(sums, gradients):
+                    s.assign_add(g)
+                print(float(loss))
+                if i % 4 == 3:
+                    optimizer.apply_gradients(zip([s / 4 for s in sums], net.trainable_variables))
+                    for s in sums:
+                        s.assign(tf.zeros_like(s))
+            """,
+        ),
+        script(
+            NET,
+            """
+            sums = [tf.Variable(tf.zeros_like(v)) for v in net.trainable_variables]
+
+
+            @tf.function
+            def train_step(y, x):
+                with tf.GradientTape() as tape:
+                    loss = loss_object(y, net(x))
+                gradients = tape.gradient(loss, net.trainable_variables)
+                for s, g in zip(sums, gradients):
+                    s.assign_add(g)
+                return loss
+
+
+            @tf.function
+            def update_step():
+                optimizer.apply_gradients(zip([s / 4 for s in sums], net.trainable_variables))
+
+
+            for i, (x, y) in enumerate(data):
+                loss = train_step(y, x)
+                print(float(loss))
+                if i % 4 == 3:
+                    update_step()
+                    for s in sums:
+                        s.assign(tf.zeros_like(s))
+            """,
+        ),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
+        "a method of two objects that gathers",
+        script(
+            """
+            class Trainer:
+                def __init__(self):
+                    self.net = tf.keras.Sequential([tf.keras.Input((6,)), tf.keras.layers.Dense(1)])
+                    self.opt = tf.keras.optimizers.Adam(0.01)
+
+                def run(self):
+                    sums = [tf.zeros_like(v) for v in self.net.trainable_variables]
+                    for i, (x, y) in enumerate(data):
+                        with tf.GradientTape() as tape:
+                            loss = loss_object(y, self.net(x))
+                        gradients = tape.gradient(loss, self.net.trainable_variables)
+                        sums = [s + g for s, g in zip(sums, gradients)]
+                        if i % 4 == 3:
+                            self.opt.apply_gradients(zip(sums, self.net.trainable_variables))
+                            sums = [tf.zeros_like(v) for v in self.net.trainable_variables]
+
+
+            first = Trainer()
+            first.run()
+            second = Trainer()
+            second.run()
+            """
+        ),
+        script(
+            """
+            class Trainer:
+                def __init__(self):
+                    self.net = tf.keras.Sequential([tf.keras.Input((6,)), tf.keras.layers.Dense(1)])
+                    self.opt = tf.keras.optimizers.Adam(0.01)
+
+                @tf.function
+                def compiled_step(self, y, x, sums):
+                    with tf.GradientTape() as tape:
+                        loss = loss_object(y, self.net(x))
+                    gradients = tape.gradient(loss, self.net.trainable_variables)
+                    sums = [s + g for s, g in zip(sums, gradients)]
+                    return sums
+
+                @tf.function
+                def compiled_update(self, sums):
+                    self.opt.apply_gradients(zip(sums, self.net.trainable_variables))
+                    sums = [tf.zeros_like(v) for v in self.net.trainable_variables]
+                    return sums
+
+                def run(self):
+                    sums = [tf.zeros_like(v) for v in self.net.trainable_variables]
+                    for i, (x, y) in enumerate(data):
+                        sums = self.compiled_step(y, x, sums)
+                        if i % 4 == 3:
+                            sums = self.compiled_update(sums)
+
+
+            first = Trainer()
+            first.run()
+            second = Trainer()
+            second.run()
+            """
+        ),
+        contract="rounding",
+        shapes=("crlf", "tabs"),
     ),
     rewrites(
         "a method that is called once",

@@ -84,6 +84,7 @@ class Rewriting:
         self._impossible: dict[Key, str] = {}
         self._accepted: set[Key] = set()
         self._used: set[int] = set()
+        self._at_first: list[Finding] = []
 
     def outcome(self) -> Outcome:
         found = self._to_rest()
@@ -94,11 +95,14 @@ class Rewriting:
             self._finding(one.rule, one.site)
             for one in found
             if not isinstance(one.site, Refusal) and self._refused(one) is None
+            if not one.rule.judges_the_original
         ]
         return Outcome(
             self._path,
             Status.UNCHANGED if self._text == self._before else Status.WOULD_REWRITE,
-            tuple(sorted([*self._made, *left], key=lambda one: (one.span, one.rule))),
+            tuple(
+                sorted([*self._made, *self._at_first, *left], key=lambda one: (one.span, one.rule))
+            ),
             tuple(sorted(refusals, key=lambda one: (one.span, one.rule))),
             tuple(self._notices()),
             before=self._before,
@@ -112,6 +116,12 @@ class Rewriting:
         most = 0  # rounds that can be needed; each makes at least one of the rewrites found
         while True:
             found = self._found()
+            if not rounds:
+                self._at_first = [
+                    self._finding(one.rule, one.site)
+                    for one in found
+                    if one.rule.judges_the_original and not isinstance(one.site, Refusal)
+                ]
             new = self._round(found)
             if new == self._text:
                 return found

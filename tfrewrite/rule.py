@@ -32,6 +32,9 @@ class Rule(ABC):
     judges_the_rest: ClassVar[bool] = False
     """Whether a site is sound because of all that the program still does, however far away. It is
     then rewritten only when no other rule has anything left to do."""
+    judges_the_original: ClassVar[bool] = False
+    """Whether a report is about what the owner wrote, also where another rule has written it anew
+    since and nothing is seen of it any more."""
 
     @abstractmethod
     def sites(self, facts: Facts) -> Iterator[Site]:

@@ -23,19 +23,24 @@ def train_step(batch):
     with tf.GradientTape() as tape:
         loss = loss_object(batch["labels"], model(batch["features"]))
     gradients = tape.gradient(loss, model.trainable_variables)
-    return loss, gradients
+    gathered = [tf.zeros_like(g) for g in gradients]
+    gathered = [tf.add(total, g) for total, g in zip(gathered, gradients)]
+    return loss, gradients, gathered
+
+
+@tf.function
+def update_step(gathered, gradients):
+    scaled = [total / GATHERED for total in gathered]
+    optimizer.apply_gradients(zip(scaled, model.trainable_variables))
+    gathered = [tf.zeros_like(g) for g in gradients]
 
 
 for epoch in range(EPOCHS):
     for step, batch in enumerate(data):
-        loss, gradients = train_step(batch)
-        gathered = [tf.zeros_like(g) for g in gradients]
-        gathered = [tf.add(total, g) for total, g in zip(gathered, gradients)]
+        loss, gradients, gathered = train_step(batch)
 
         if (step + 1) % GATHERED == 0:
-            scaled = [total / GATHERED for total in gathered]
-            optimizer.apply_gradients(zip(scaled, model.trainable_variables))
-            gathered = [tf.zeros_like(g) for g in gradients]
+            update_step(gathered, gradients)
     print(epoch, float(loss))
 
 weights = np.concatenate([v.numpy().ravel() for v in model.variables])

@@ -28,22 +28,28 @@ sums = [tf.zeros_like(v) for v in model.trainable_variables]
 
 
 @tf.function
-def train_step(wanted, inputs):
+def train_step(wanted, inputs, sums):
     with tf.GradientTape() as tape:
         loss = loss_object(wanted, model(inputs, training=True))
     gradients = tape.gradient(loss, model.trainable_variables)
-    return loss, gradients
+    sums = [s + g for s, g in zip(sums, gradients)]
+    return loss, sums
+
+
+@tf.function
+def update_step(sums):
+    means = [s / GATHERED for s in sums]
+    optimizer.apply_gradients(zip(means, model.trainable_variables))
+    sums = [tf.zeros_like(v) for v in model.trainable_variables]
+    return sums
 
 
 for epoch in range(EPOCHS):
     losses = []
     for step, (inputs, wanted) in enumerate(data):
-        loss, gradients = train_step(wanted, inputs)
-        sums = [s + g for s, g in zip(sums, gradients)]
+        loss, sums = train_step(wanted, inputs, sums)
         if (step + 1) % GATHERED == 0:
-            means = [s / GATHERED for s in sums]
-            optimizer.apply_gradients(zip(means, model.trainable_variables))
-            sums = [tf.zeros_like(v) for v in model.trainable_variables]
+            sums = update_step(sums)
         losses.append(loss)
     losses = [float(loss) for loss in losses]
     print(epoch, float(np.mean(losses)))

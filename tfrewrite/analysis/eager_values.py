@@ -180,9 +180,9 @@ class EagerValues:
             case How.ASSIGN if value is not None:
                 return self.value(value)
             case How.UNPACK if value is not None:
-                return self.at(self.value(value), _path_in(binding))
+                return self.at(self.value(value), path_in(binding))
             case How.LOOP if value is not None:
-                return self.at(self._turn(value), _path_in(binding))
+                return self.at(self._turn(value), path_in(binding))
             case How.PARAMETER:
                 return self._given(binding)
             case How.WITH if isinstance(value, ast.Call):
@@ -242,6 +242,8 @@ class EagerValues:
         Where there are others in it, that holds of these as well.
         """
         parent = self._source.parent(use)
+        if self._is_copied(use):
+            return True
         match parent:
             case ast.Subscript(value=value):
                 if value is not use:
@@ -271,7 +273,18 @@ class EagerValues:
                 return True
         return False
 
-    # Objects of the file
+    def _is_copied(self, use: ast.expr) -> bool:
+        """Whether a compiled function is given a list, or gives one back: they are its own."""
+        outer = self._source.parent(use)
+        while isinstance(outer, (ast.Tuple, ast.List)):
+            outer = self._source.parent(outer)
+        function: ast.AST | None = None
+        if isinstance(outer, ast.Return):
+            function = self._source.function(outer)
+        elif isinstance(outer, ast.Call) and outer.func is not use:
+            function = self._own.function(outer)
+        is_compiled = bool(getattr(function, "decorator_list", ()))
+        return function is not None and is_compiled and self._own.is_plain(function)
 
     # Expressions
 
@@ -451,7 +464,9 @@ class EagerValues:
                 return found
             case Number():
                 return Number(None, varies=True)
-        return found if isinstance(found, Unknown) else Unknown("what the loop runs over")
+            case Unknown() | Bottom():
+                return found
+        return Unknown("what the loop runs over")
 
     # Calls
 
@@ -483,14 +498,16 @@ def in_comprehension(ancestors: Iterable[ast.AST]) -> bool:
     return False
 
 
-def _path_in(binding: Binding) -> tuple[int, ...]:
+def path_in(binding: Binding) -> tuple[int, ...]:
     """Where in the target of an assignment or a loop a name stands: (1, 0) for x in `i, (x, y)`."""
     node = binding.node
     targets: list[ast.expr] = []
     if isinstance(node, ast.Assign):
         targets = node.targets
-    elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
         targets = [node.target]
+    elif isinstance(node, (ast.Name, ast.Tuple, ast.List)):  # of a comprehension
+        targets = [node]
     for target in targets:
         found = _find(target, binding.name)
         if found is not None:

@@ -54,6 +54,7 @@ from tfrewrite.analysis.keras_things import SQUASHING
 from tfrewrite.analysis.late_reads import LateReads
 from tfrewrite.analysis.layer_uses import LayerUses
 from tfrewrite.analysis.left_files import LeftFiles
+from tfrewrite.analysis.list_lengths import ListLengths
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.mixed_parts import MixedParts
 from tfrewrite.analysis.mixed_types import MixedTypes
@@ -88,6 +89,7 @@ from tfrewrite.analysis.source import Source
 from tfrewrite.analysis.steady_constants import SteadyConstants
 from tfrewrite.analysis.steady_traces import SteadyTraces
 from tfrewrite.analysis.step_functions import StepFunctions
+from tfrewrite.analysis.step_names import StepNames
 from tfrewrite.analysis.tensor_uses import TensorUses
 from tfrewrite.analysis.trace_effects import TraceEffects
 from tfrewrite.analysis.traced_code import TracedCode
@@ -424,6 +426,16 @@ class Facts:
     def inline_steps(self) -> InlineSteps:
         """The steps that loops have written out in their bodies."""
         return InlineSteps(self)
+
+    @cached_property
+    def step_names(self) -> StepNames:
+        """What steps in loops would be given by names, and give back."""
+        return StepNames(self)
+
+    @cached_property
+    def list_lengths(self) -> ListLengths:
+        """Which lists have the same length each time."""
+        return ListLengths(self)
 
     @cached_property
     def step_functions(self) -> StepFunctions:

@@ -91,6 +91,25 @@ class Periods:
                 return turns is not None and turns >= 2 * number
         return True
 
+    def turns_between(self, statement: ast.stmt) -> int:
+        """In how many turns a statement is executed once, as far as the conditions say it."""
+        found = 1
+        child: ast.AST = statement
+        for outer in self._flow.enclosing(statement):
+            if isinstance(outer, ast.If) and child in outer.body:
+                found *= self._every(outer.test)
+            child = outer
+        return found
+
+    def _every(self, test: ast.expr) -> int:
+        """How many turns are between those that meet a condition: 4 for `step % 4 == 3`."""
+        match test:
+            case ast.Compare(left=ast.BinOp(op=ast.Mod(), right=number), ops=[ast.Eq()]):
+                return max(self.number(number) or 1, 1)
+            case ast.UnaryOp(op=ast.Not(), operand=ast.BinOp(op=ast.Mod(), right=number)):
+                return max(self.number(number) or 1, 1)
+        return 1
+
     def _guard(
         self, block: list[ast.stmt], child: ast.stmt, beside: ast.stmt, turn: Turn
     ) -> ast.expr | None:

@@ -377,6 +377,11 @@ class StepFunctions:
         match found:
             case Number():
                 return self._number(name, found, values, exprs)
+            case Group(items=None, each=Tensor(array=False, nest=nest), lazy=False):
+                if all(map(self._facts.list_lengths.is_steady, exprs)):
+                    return Group(None, Tensor(nest=nest))
+                message = f"`{name}` may hold another number of tensors in each call"
+                return Obstacle("shape-varies", f"{message}, and a trace for each")
             case Tensor() | Array() | Group():
                 return self._tensors(name, found)
             case Thing() | Own():
