@@ -142,6 +142,9 @@ def _site(facts: Facts, trained: list[Trained]) -> Site:
     found = obstacle or facts.mixed_types.found
     if isinstance(found, Obstacle):
         return Refusal(facts.source.span(trained[0].compiling), found.reason, found.message)
+    if not found.gains:
+        message = "only the layer that gives the outputs multiplies, and it stays as it is"
+        return Refusal(facts.source.span(found.making), "nothing-to-lower", message)
     name = spelled_at(facts, found.before, _SETTING)
     if name is None or not named_before(facts, found.before, name):
         message = f"the file imports only parts of TensorFlow: there is no name for `{_SETTING}`"

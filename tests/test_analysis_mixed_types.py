@@ -67,6 +67,7 @@ def test_what_is_seen(text: str, line: int, outputs: list[str]) -> None:
     assert isinstance(one, Mixed)
     assert one.before.lineno == line
     assert [ast.unparse(layer) for layer in one.outputs] == outputs
+    assert one.gains == (text.count("Dense") > len(outputs) or "Softmax" in text)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,8 @@ class Mixed:
     """The statement with the first layer."""
     outputs: tuple[ast.Call, ...]
     """The layers that give the outputs."""
+    gains: bool
+    """Whether any other layer multiplies matrices."""
 
 
 class MixedTypes:
@@ -74,10 +76,8 @@ class MixedTypes:
         if outputs is None:
             message = f"which layer gives the outputs of the model of line {making.lineno}"
             return Obstacle("output-not-seen", f"{message} is not seen, or it is of another kind")
-        if not any(self._multiplies(layer) for layer in self._making if layer not in outputs):
-            message = "only the layer that gives the outputs multiplies, and it stays as it is"
-            return Obstacle("nothing-to-lower", message)
-        return Mixed(making, before, tuple(outputs))
+        others = (layer for layer in self._making if layer not in outputs)
+        return Mixed(making, before, tuple(outputs), any(map(self._multiplies, others)))
 
     @cached_property
     def _calls(self) -> list[ast.Call]:
