@@ -1,6 +1,6 @@
 """What becomes of a function when it is traced: how fast it is, and what no longer works.
 
-    PYTHON benchmarks/measure_tracing.py speed|traps
+    PYTHON benchmarks/measure_tracing.py speed|small|traps
 
 It runs in an interpreter with TensorFlow 2. The numbers stand in `docs/measurements.md`.
 """
@@ -89,6 +89,69 @@ def speed() -> None:
         print(f"| {name} | {slow:.2f} ms | {fast:.2f} ms | {slow / fast:.1f} | {first:.0f} ms |")
 
 
+def ops(count: int) -> Callable[[], Any]:
+    def call() -> Any:
+        x = X
+        for turn in range(count):
+            x = tf.tanh(x) if turn % 2 else x * 0.5
+        return x
+
+    return call
+
+
+def layers(count: int) -> Callable[[], Any]:
+    made = [tf.keras.layers.Dense(16, activation="relu") for _ in range(count)]
+
+    def call() -> Any:
+        x = X
+        for layer in made:
+            x = layer(x)
+        return x
+
+    return call
+
+
+def evaluation(count: int) -> Callable[[], Any]:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(16) for _ in range(count)])
+    error, mean = tf.keras.losses.MeanSquaredError(), tf.keras.metrics.Mean()
+
+    def call() -> None:
+        mean.update_state(error(X, model(X, training=False)))
+
+    return call
+
+
+def targets(count: int) -> Callable[[], Any]:
+    pairs = [(tf.Variable(tf.ones([16, 16])), tf.Variable(tf.ones([16, 16]))) for _ in range(count)]
+
+    def call() -> None:
+        for old, new in pairs:
+            old.assign(0.9 * old + 0.1 * new)
+
+    return call
+
+
+def small() -> None:
+    """From where on a function without a tape is faster compiled, and after how many calls."""
+    made = {f"{count} ops": ops(count) for count in (1, 4, 8, 10, 12, 16, 24)}
+    made |= {f"{count} Dense": layers(count) for count in (1, 2)}
+    made |= {f"{count} variables updated": targets(count) for count in (1, 2, 4)}
+    made["model, loss, metric"] = evaluation(1)
+    print(
+        "| function | eager | compiled | times as fast | calls to make up |\n|---|---|---|---|---|"
+    )
+    for name, eager in made.items():
+        eager()
+        compiled = tf.function(eager)
+        start = time.perf_counter()
+        compiled()
+        first = 1e3 * (time.perf_counter() - start)
+        times = [(milliseconds(eager), milliseconds(compiled)) for _ in range(ROUNDS)]
+        slow, fast = (float(np.median(one)) for one in zip(*times, strict=True))
+        calls = f"{first / (slow - fast):.0f}" if slow > fast else "never"
+        print(f"| {name} | {slow:.3f} ms | {fast:.3f} ms | {slow / fast:.1f} | {calls} |")
+
+
 class Held:
     """An object with a compiled method."""
 
@@ -157,4 +220,4 @@ def outcome(function: Callable[..., Any], given: list[Any]) -> str:
 
 
 if __name__ == "__main__":
-    {"speed": speed, "traps": traps}[sys.argv[1]]()
+    {"speed": speed, "small": small, "traps": traps}[sys.argv[1]]()

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 
 class CompileTrainStep(Rule):
-    """Puts `@tf.function` on the function that makes a training step.
+    """Puts `@tf.function` on the function that makes a training step, or an evaluation.
 
     ## Why it is slow
     In eager mode each op of the step, of its gradient and of the optimizer goes through Python on
     its own. A function that TensorFlow compiles goes through Python once, when it is traced; from
     then on a step is one call. Even a step of a single op gains: its tape alone costs more than the
-    call.
+    call. Without a tape a call costs as much as ten small ops do, and a layer of Keras more than
+    that.
 
     ## Before
     ```python
@@ -52,19 +53,29 @@ class CompileTrainStep(Rule):
     model that `fit` trains are left alone, since it compiles them; so is what is compiled already,
     by hand or by its callers.
 
+    A function without a tape is compiled too where it surely runs 16 ops or more, a layer, loss or
+    metric of Keras counted as 12: `test_step`, an update of a target network. It has to be called
+    in most turns of a loop that is not known to make 50 turns or fewer, and that holds no long loop
+    of its own, as one over epochs does. Of two that call each other the outer one is compiled.
+    Nothing is said of one that is recorded by a tape or part of a step that is written out, that
+    makes its layers, or that Keras calls; and of one that cannot be compiled only where it calls a
+    model, or several layers.
+
     ## Contract
     - `rounding`: the same ops on the same objects in the same order. Compiled, they may be fused.
     - `resampled`: `tf.random` or `tf.nn.dropout` is called in the step, and a trace draws from a
       stream of its own, also with an op seed where there are several traces. Layers of Keras that
       draw keep their stream in a variable from Keras 3 on; before, they draw as those do. So
-      where there are such, only `target-tf` 2.16 or later gives `rounding`. A
-      `tf.random.Generator` and stateless draws are the same everywhere.
+      where there are such, only `target-tf` 2.16 or later gives `rounding`; a model that is told
+      `training=False` draws nothing. A `tf.random.Generator` and stateless draws are the same
+      everywhere.
 
     ## Refuses
     The function is gone through as a trace would, with all that its callers give it, all that it
     captures, and all functions, models and layers of this file that it calls. What is not known to
     be the same when it is replayed is refused. The callers must all be here (`callers-not-seen`),
-    and give tensors (`argument-not-known`, `shape-varies`), Python values that do not vary
+    and give tensors (`argument-not-known`) that do not get longer from call to call, as a text
+    does to which words are added (`shape-varies`), Python values that do not vary
     (`argument-varies`: each value would be traced anew, and 1, 1.0 and True share a trace), and
     always the same model or optimizer (`two-objects`: variables are made in the first trace only).
     An array of numpy becomes a tensor, so it may only go where that makes no difference: into a
@@ -88,18 +99,19 @@ class CompileTrainStep(Rule):
     graph that the graph optimizer of 2.21 was seen to lose, and such compiled steps gave other
     numbers than in eager mode (`races-with-update`). For the same reason a model or layer that the
     step may call more than once, as it does the discriminator of a GAN, has to come to a loss that
-    bends with each call (`called-again`).
+    bends with each call (`called-again`). Without a tape a model may be called again where nothing
+    is updated, and where none is told to train or keeps a state.
 
     ## When it does not help
     Where the loop makes few steps: tracing takes as long as some dozens of them, or hundreds of
-    small ones. Each shape of the arguments is traced once, so a last batch that is smaller costs
-    one more trace.
+    small ones. That holds for an evaluation of few batches, too. Each shape of the arguments is
+    traced once, so a last batch that is smaller costs one more trace.
     """
 
     code = "TFR201"
     name = "compile-train-step"
     contracts = (Contract.ROUNDING, Contract.RESAMPLED)
-    triggers = ((b"tensorflow",), (b"GradientTape",))
+    triggers = ((b"tensorflow",), (b"GradientTape", b"for ", b"while "))
     reasons = REASONS | {
         "callers-not-seen": "It is not called in this file, or may be called from elsewhere.",
         "saved-with-object": "It would be saved as a part of its object.",
@@ -107,8 +119,9 @@ class CompileTrainStep(Rule):
     }
 
     def sites(self, facts: Facts) -> Iterator[Site]:
-        for step in facts.step_functions.all():
-            found = facts.step_functions.replayed(step)
+        judged = [(one, facts.step_functions.replayed(one)) for one in facts.step_functions.all()]
+        judged += [(one.step, one.found) for one in facts.forward_steps.all]
+        for step, found in judged:
             span = _header(facts, step.function)
             if isinstance(found, Obstacle):
                 yield Refusal(span, found.reason, found.message)

@@ -14,6 +14,7 @@ import time
 import numpy as np
 import tensorflow as tf
 
+tf.random.set_seed(3)
 xs = np.random.normal(size=(64, 6)).astype(np.float32)
 ys = np.random.normal(size=(64, 1)).astype(np.float32)
 data = tf.data.Dataset.from_tensor_slices((xs, ys)).batch(16).prefetch(tf.data.AUTOTUNE)
@@ -1265,7 +1266,468 @@ COMPILED = (
         """,
     ),
 )
+# Functions without a tape. `step` stands for an evaluation.
+EVALUATION = """\
+def step(x, y):
+    guess = model(x, training=False)
+    return loss_object(y, guess)
+"""
+TWO_JUDGES = """\
+dense = tf.keras.layers.Dense(6)
+def step(x, y):
+    return loss_object(model(x), model(-x))
+"""
+DRAWER = """\
+net = tf.keras.Sequential([tf.keras.layers.Dropout(0.5), tf.keras.layers.Dense(1)])
+"""
+STIRRED = """\
+inputs = tf.keras.Input((6,))
+net = tf.keras.Model(inputs, tf.keras.layers.Dropout(0.5)(inputs, training=True))
+"""
+PLAIN = """\
+def step(x, y):
+    for turn in range(9):
+        x = tf.tanh(x * 0.5) + tf.square(y)
+    return x
+"""
+TARGETS = """\
+def build():
+    return tf.keras.Sequential([tf.keras.Input((6,)), tf.keras.layers.Dense(1)])
+online = build()
+target = build()
+def step(rate):
+    for new, old in zip(online.trainable_variables, target.trainable_variables):
+        old.assign(rate * new + (1.0 - rate) * old)
+"""
+
+
+def asked(expression: str, *, sig: str = "x, y", before: str = "") -> str:
+    """An evaluation that gives something else."""
+    lines = f"    {before}\n" if before else ""
+    return (
+        f"def step({sig}):\n{lines}    guess = model(x, training=False)\n    return {expression}\n"
+    )
+
+
+FORWARD_TRAPS = (
+    no("an answer for Python", "reads-on-host", asked("np.argmax(guess)"), LOOP),
+    no("an answer read by a method", "reads-on-host", asked("guess.numpy()"), LOOP),
+    no("an answer as a number", "reads-on-host", asked("float(loss_object(y, guess))"), LOOP),
+    no("prints what it finds", "python-effect", asked("print(guess)"), LOOP),
+    no(
+        "counts its calls",
+        "python-effect",
+        "calls = [0]\n",
+        asked("guess", before="calls[0] += 1"),
+        LOOP,
+    ),
+    no("draws with numpy", "python-effect", asked("guess + np.random.normal()"), LOOP),
+    no("asks Keras' own loop", "unknown-call", asked("guess - model.predict(x)"), LOOP),
+    no(
+        "decided by what the model gives",
+        "tensor-decides",
+        "def step(x, y):\n    if model(x)[0, 0] > 0:\n        return y\n    return -y\n",
+        LOOP,
+    ),
+    no("gives a number", "returns-python", asked("guess, x.shape[0]"), LOOP),
+    no(
+        "a counter goes in",
+        "argument-varies",
+        asked("guess * k", sig="x, y, k"),
+        """
+        k = 0
+        for x, y in data:
+            k += 1
+            loss = step(x, y, k)
+        """,
+    ),
+    no(
+        "an array goes in, and is computed with",
+        "numpy-argument",
+        asked("guess - y * 0.5"),
+        """
+        for i in range(0, 64, 4):
+            for j in range(i, 64, 4):
+                loss = step(xs[j:j + 4], ys[j:j + 4])
+        """,
+    ),
+    no(
+        "a text that gets longer",
+        "argument-not-known",
+        "def step(tokens):\n    return model(tokens)\n",
+        """
+        tokens = tf.zeros([1, 6])
+        while True:
+            tokens = tf.concat([tokens, step(tokens)], axis=1)
+        """,
+    ),
+    no(
+        "a text that gets longer, beneath something",
+        "shape-varies",
+        "def step(tokens):\n    return model(tokens)\n",
+        """
+        tokens = np.zeros([6], np.float32)
+        while True:
+            made = step(tf.expand_dims(tokens, 0))
+            tokens = np.append(tokens, [1.0])
+        """,
+    ),
+    no(
+        "a list that gets longer, beneath something",
+        "shape-varies",
+        "def step(tokens):\n    return model(tokens)\n",
+        """
+        tokens = [1.0]
+        for word in range(100):
+            made = step(tf.expand_dims(tokens, 0))
+            tokens.append(2.0)
+        """,
+    ),
+    no(
+        "a window that opens",
+        "argument-not-known",
+        "def step(seen):\n    return model(seen)\n",
+        """
+        whole = tf.zeros([1, 64])
+        for i in range(1, 64):
+            made = step(whole[:, :i])
+        """,
+    ),
+    no(
+        "a window of an array that opens, beneath something",
+        "shape-varies",
+        "def step(seen):\n    return model(seen)\n",
+        """
+        for i in range(1, 64):
+            made = step(tf.expand_dims(xs[:i], 0))
+        """,
+    ),
+    no(
+        "as many as the loop has counted",
+        "shape-varies",
+        "def step(seen):\n    return model(seen)\n",
+        """
+        for i in range(1, 64):
+            made = step(tf.ones([i, 6]))
+        """,
+    ),
+    no(
+        "another model in each turn",
+        "two-objects",
+        asked("guess", sig="model, x"),
+        """
+        for model_2 in [tf.keras.Sequential([tf.keras.layers.Dense(1)]) for _ in range(99)]:
+            for x, y in data:
+                loss = step(model_2, x)
+        """,
+    ),
+    no(
+        "a model that is made anew",
+        "captured-not-fixed",
+        "net = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
+        "def step(x, y):\n    return net(x)\n",
+        """
+        for turn in range(9):
+            net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            for x, y in data:
+                loss = step(x, y)
+        """,
+    ),
+    no(
+        "a scale that is set between the epochs",
+        "captured-not-fixed",
+        asked("guess * scale"),
+        """
+        for epoch in range(3):
+            scale = 2.0 ** epoch
+            for x, y in data:
+                loss = step(x, y)
+        """,
+    ),
+    no(
+        "frozen in the meantime",
+        "object-changes",
+        EVALUATION,
+        """
+        for epoch in range(3):
+            for x, y in data:
+                loss = step(x, y)
+            model.layers[0].trainable = False
+        """,
+    ),
+    no(
+        "twice as in training",
+        "called-again",
+        """
+        net = tf.keras.Sequential([tf.keras.layers.BatchNormalization()])
+        def step(x, y):
+            return net(x, training=True) + net(-x, training=True)
+        """,
+        LOOP,
+    ),
+    no(
+        "twice with a state of its own",
+        "called-again",
+        """
+        net = tf.keras.Sequential([tf.keras.layers.GRU(2, stateful=True)])
+        def step(x, y):
+            return net(x) + net(-x)
+        """,
+        LOOP,
+    ),
+    no(
+        "losses that layers leave behind",
+        "python-effect",
+        """
+        net = tf.keras.Sequential([tf.keras.layers.Dense(1, activity_regularizer="l2")])
+        def step(x, y):
+            return net(x)
+        """,
+        """
+        for x, y in data:
+            loss = tf.reduce_sum(step(x, y)) + sum(net.losses)
+        """,
+    ),
+    no(
+        "a mask that it gives back",
+        "mask-lost",
+        MASKED,
+        "def step(x, y):\n    return embedding(x), model(x)\n",
+        LOOP,
+    ),
+    no(
+        "somebody catches what it raises",
+        "exception-seen",
+        EVALUATION,
+        """
+        for x, y in data:
+            try:
+                loss = step(x, y)
+            except ValueError:
+                continue
+        """,
+    ),
+)
+FORWARD_SILENT = tuple(
+    leaves_alone(name, script(*parts), shapes=("function",))
+    for name, *parts in (
+        ("a few ops", "def step(x, y):\n    return tf.tanh(x) * 2.0 + tf.square(y)\n", LOOP),
+        ("one layer", "one = tf.keras.layers.Dense(2)\ndef step(x, y):\n    return one(x)\n", LOOP),
+        ("a helper of Python", "def step(x, y):\n    return x.shape[0] + 1\n", LOOP),
+        ("many ops that cannot be traced", PLAIN.replace("return x", "return x.numpy()"), LOOP),
+        ("asked by nobody", EVALUATION),
+        ("asked in few turns", EVALUATION, "for turn in range(10):\n    step(xs, ys)\n"),
+        ("handed on without a tape", EVALUATION, "for x in run(step, data):\n    pass\n"),
+        (
+            "once in an epoch",
+            "for epoch in range(999):\n    for x, y in data:\n        pass\n    step(xs, ys)\n",
+            EVALUATION,
+        ),
+        (
+            "once in an epoch, by another function",
+            EVALUATION,
+            """
+            def epoch():
+                for x, y in data:
+                    print(x)
+            for number in range(999):
+                epoch()
+                step(xs, ys)
+            """,
+        ),
+        (
+            "beside fit",
+            'model.compile("sgd", "mse")\n',
+            EVALUATION,
+            "for epoch in range(999):\n    model.fit(data)\n    step(xs, ys)\n",
+        ),
+        (
+            "now and then",
+            EVALUATION,
+            "for i, (x, y) in enumerate(data):\n    if i % 100 == 0:\n        step(x, y)\n",
+        ),
+        (
+            "a loop over data of its own",
+            """
+            def evaluate(batches):
+                for x, y in batches:
+                    print(model(x))
+            while True:
+                evaluate(data)
+            """,
+        ),
+        (
+            "recorded by a tape",
+            EVALUATION,
+            """
+            for x, y in data:
+                with tf.GradientTape() as tape:
+                    loss = step(x, y)
+                tape.gradient(loss, model.trainable_variables)[0].numpy()
+                break
+            """,
+        ),
+        (
+            "part of a compiled function",
+            EVALUATION,
+            """
+            @tf.function
+            def both(x, y):
+                return step(x, y) + step(y, y)
+            for x, y in data:
+                both(x, y)
+                step(x, y)
+            """,
+        ),
+        (
+            "builds a model",
+            """
+            def block(x):
+                for units in (4, 4):
+                    x = tf.keras.layers.Dense(units)(x)
+                return tf.keras.layers.Dropout(0.5)(tf.keras.layers.Dense(4)(x))
+            x = tf.keras.Input((6,))
+            for depth in range(99):
+                x = block(x)
+            """,
+        ),
+        (
+            "called by Keras",
+            """
+            class Net(tf.keras.Model):
+                def __init__(self):
+                    super().__init__()
+                    self.body = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                def call(self, x):
+                    return self.body(x)
+            net = Net()
+            for x, y in data:
+                net.call(x)
+            """,
+        ),
+    )
+)
+FORWARD_OFFERED = (
+    offers(
+        "an evaluation with noise",
+        script(asked("guess + tf.random.normal(tf.shape(guess))"), LOOP),
+        contract="resampled",
+        changes="stream",
+        shapes=("function",),
+    ),
+    offers(
+        "dropout that is told to train",
+        script(DRAWER, "def step(x, y):\n    return net(x, training=True)\n", LOOP),
+        contract="resampled",
+        changes="Keras 3",
+        shapes=("function",),
+    ),
+    offers(
+        "dropout that was told to train when it was put together",
+        script(STIRRED, "def step(x, y):\n    return net(x, training=False)\n", LOOP),
+        contract="resampled",
+        changes="Keras 3",
+        shapes=("function",),
+    ),
+)
+FORWARD_COMPILED = (
+    yes("an evaluation", EVALUATION, LOOP, shapes=("function", "method", "main", "crlf", "tabs")),
+    yes(
+        "an evaluation by metrics",
+        "mean = tf.keras.metrics.Mean()\nerror = tf.keras.metrics.MeanAbsoluteError()\n",
+        """
+        def step(x, y):
+            guess = model(x, training=False)
+            mean.update_state(loss_object(y, guess))
+            error.update_state(y, guess)
+        """,
+        """
+        for epoch in range(3):
+            mean.reset_state()
+            for x, y in data:
+                step(x, y)
+            print(mean.result().numpy(), error.result().numpy())
+        """,
+    ),
+    yes(
+        "dropout that is told to rest",
+        DRAWER,
+        "def step(x, y):\n    return net(x, training=False)\n",
+        LOOP,
+    ),
+    yes(
+        "dropout within a model that is told to rest",
+        """
+        class Net(tf.keras.Model):
+            def __init__(self):
+                super().__init__()
+                self.body = tf.keras.layers.Dense(4)
+                self.drop = tf.keras.layers.Dropout(0.5)
+            def call(self, x, training=None):
+                return self.drop(self.body(x), training=training)
+        net = Net()
+        """,
+        "def step(x, y):\n    return net(x, training=False)\n",
+        LOOP,
+    ),
+    yes("a model that is asked twice, and that nothing changes", TWO_JUDGES, LOOP),
+    yes("many ops", PLAIN, LOOP),
+    yes("the variables of a target", TARGETS, "for x, y in data:\n    step(0.01)\n"),
+    yes(
+        "called by another function that reads what it gives",
+        EVALUATION,
+        """
+        def score(x, y):
+            return float(step(x, y))
+        for x, y in data:
+            score(x, y)
+        """,
+    ),
+    yes(
+        "the outer one of two",
+        """
+        def guessed(x):
+            return model(x, training=False)
+        """,
+        "def step(x, y):\n    return loss_object(y, guessed(x))\n",
+        LOOP,
+    ),
+    yes(
+        "a window that slides",
+        "def step(seen):\n    return model(seen)\n",
+        """
+        seen = tf.zeros([1, 6])
+        for x, y in data:
+            made = step(tf.reshape(seen, [1, 6]))
+            seen = tf.reverse(seen, [1])
+        """,
+    ),
+    yes(
+        "a method that asks a model",
+        """
+        class Judge:
+            def __init__(self):
+                self.model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+
+            def step(self, x, y):
+                return tf.abs(self.model(x) - y)
+        judge = Judge()
+        for x, y in data:
+            worst = judge.step(x, y)
+        """,
+    ),
+)
 
 test_compile_train_step = bench(
-    CompileTrainStep, *FROM_OUTSIDE, *OBJECTS, *BODIES, *CALLERS, *DRAWING, *COMPILED
+    CompileTrainStep,
+    *FROM_OUTSIDE,
+    *OBJECTS,
+    *BODIES,
+    *CALLERS,
+    *DRAWING,
+    *COMPILED,
+    *FORWARD_TRAPS,
+    *FORWARD_SILENT,
+    *FORWARD_OFFERED,
+    *FORWARD_COMPILED,
 )

@@ -80,6 +80,7 @@ class Trainer:
         self.train_loss(loss)
         self.train_accuracy(labels, predictions)
 
+    @tf.function
     def test_step(self, images, labels):
         predictions = self.model(images, training=False)
         self.test_accuracy(labels, predictions)

@@ -97,6 +97,8 @@ class Thing:
     """How many tensors it gives when it is called, in a list; 0 where it gives one."""
     squashes: bool = False
     """Whether it may end in a softmax or sigmoid of TensorFlow's, none of Keras."""
+    awake: bool = False
+    """Whether a part of it was told to train when it was put together."""
 
 
 @dataclass(frozen=True)
@@ -200,6 +202,7 @@ def join(a: Value, b: Value) -> Value:
                 _both(a.of, b.of),
                 a.gives if a.gives == b.gives else 0,
                 a.squashes or b.squashes,
+                a.awake or b.awake,
             )
         case Own(), Own() if a.cls is b.cls:
             return Own(a.cls, a.made | b.made, _both(a.of, b.of))

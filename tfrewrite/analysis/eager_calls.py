@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis import keras_things
+from tfrewrite.analysis import keras_things, keras_training
 from tfrewrite.analysis.abstract_values import (
     Array,
     Bottom,
@@ -143,6 +143,7 @@ class EagerCalls:
         options = [keyword.arg or "" for keyword in call.keywords]
         draws = keras_things.draws(symbol, options)
         squashes = symbol in keras_things.SQUASHING
+        awake = False
         code: set[ast.AST] = set()
         effect = effect_of(symbol, "2")
         names = effect.parameters if effect is not None else ()
@@ -169,6 +170,7 @@ class EagerCalls:
                         code |= part.code
                         draws = draws or part.draws
                         squashes = squashes or part.squashes
+                        awake = awake or part.awake
         made = frozenset({call})
         built = symbol in keras_things.MODELS or symbol.startswith("keras.applications.")
         built = built or "input_shape" in options or "input_dim" in options
@@ -178,7 +180,7 @@ class EagerCalls:
             built = bool(layers) and _is_built(layers)
         gives = self._results(symbol, pairs)
         thing = Thing(kind, symbol, made, frozenset(code), draws, built)
-        thing = replace(thing, gives=gives, squashes=squashes)
+        thing = replace(thing, gives=gives, squashes=squashes, awake=awake)
         return self._with_added(thing) if symbol in keras_things.SEQUENTIAL else thing
 
     def _results(self, symbol: str, options: list[tuple[str, ast.expr]]) -> int:
@@ -200,6 +202,7 @@ class EagerCalls:
     def _with_added(self, model: Thing) -> Value:
         """A model to which the file may add layers."""
         code, draws, squashes = set(model.code), model.draws, model.squashes
+        awake = model.awake
         for call in self._classes.calls("add"):
             if self._names.dotted(call.func) is not None or not call.args:
                 continue
@@ -218,11 +221,12 @@ class EagerCalls:
                         code |= part.code
                         draws = draws or part.draws
                         squashes = squashes or part.squashes
+                        awake = awake or part.awake
                     case Own(cls=cls):
                         code.add(cls)
                     case Code(node=node):
                         code.add(node)
-        return replace(model, code=frozenset(code), draws=draws, squashes=squashes)
+        return replace(model, code=frozenset(code), draws=draws, squashes=squashes, awake=awake)
 
     def _made_by(self, value: Value, call: ast.Call, function: ast.AST) -> Value:
         """What a function gives: of its own at each call, where it is made in the function."""
@@ -329,12 +333,14 @@ class EagerCalls:
                     return unknown[0] if unknown else Tensor(layered=True)
                 merged = joined(*symbolic)
                 assert isinstance(merged, Thing)
+                if keras_training.told(call, self._values.value):
+                    merged = replace(merged, awake=True)
                 if isinstance(function, Own):
                     return replace(merged, code=merged.code | {function.cls})
                 draws = merged.draws or function.draws
                 squashes = merged.squashes or function.squashes
-                code = merged.code | function.code
-                return replace(merged, code=code, draws=draws, squashes=squashes)
+                code, awake = merged.code | function.code, merged.awake or function.awake
+                return replace(merged, code=code, draws=draws, squashes=squashes, awake=awake)
             case Thing(kind="loss" | "metric"):
                 values = [p for one in _arguments(call) for p in parts(self._values.value(one))]
                 if all(isinstance(value, (Tensor, Array, Number)) for value in values):

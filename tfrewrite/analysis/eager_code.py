@@ -26,6 +26,7 @@ class EagerCode:
     """Questions about places that may be traced."""
 
     def __init__(self, facts: Facts) -> None:
+        self._facts = facts
         self._source = facts.source
         self._names = facts.names
         self._own = facts.own_calls
@@ -104,7 +105,8 @@ class EagerCode:
 
     @cached_property
     def _step_functions(self) -> set[ast.FunctionDef]:
-        return {one.function for one in self._steps.all()}
+        found = {one.function for one in self._steps.all()}
+        return found | self._facts.forward_steps.compiled
 
     def _is_compiled(self, node: ast.AST, seen: set[ast.AST]) -> bool:
         function = self._source.function(node)

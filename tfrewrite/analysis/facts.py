@@ -14,6 +14,7 @@ from tfrewrite.analysis.batches_ahead import BatchesAhead
 from tfrewrite.analysis.beforehand import Beforehand
 from tfrewrite.analysis.building import Building
 from tfrewrite.analysis.built_values import BuiltValues
+from tfrewrite.analysis.call_shapes import CallShapes
 from tfrewrite.analysis.captured import Captured
 from tfrewrite.analysis.catching import Catching
 from tfrewrite.analysis.changed_sources import ChangedSources
@@ -38,6 +39,7 @@ from tfrewrite.analysis.fit_steps import FitSteps
 from tfrewrite.analysis.fixed_fetches import FixedFetches
 from tfrewrite.analysis.float_tensors import FloatTensors
 from tfrewrite.analysis.flow import Flow
+from tfrewrite.analysis.forward_steps import ForwardSteps
 from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.graph_readers import GraphReaders
@@ -441,6 +443,16 @@ class Facts:
     def step_functions(self) -> StepFunctions:
         """The functions that make one step of a training loop."""
         return StepFunctions(self)
+
+    @cached_property
+    def forward_steps(self) -> ForwardSteps:
+        """The functions without a tape that loops call turn by turn."""
+        return ForwardSteps(self)
+
+    @cached_property
+    def call_shapes(self) -> CallShapes:
+        """Whether what a function is given has another shape each time."""
+        return CallShapes(self)
 
     @cached_property
     def placeholders(self) -> Placeholders:

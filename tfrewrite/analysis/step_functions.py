@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from tfrewrite.analysis.abstract_values import (
     Array,
@@ -68,6 +68,7 @@ class StepFunctions:
         self._values = facts.eager_values
         self._classes = facts.classes
         self._own = facts.own_calls
+        self._replayed: dict[ast.FunctionDef, Trace | Obstacle] = {}
 
     def all(self) -> list[Step]:
         """Every function with a tape that a loop calls, or that nothing in the file calls."""
@@ -102,11 +103,17 @@ class StepFunctions:
 
     def replayed(self, step: Step) -> Trace | Obstacle:
         """What a trace of a step function does, or why it may not take the place of its calls."""
+        if step.function not in self._replayed:
+            self._replayed[step.function] = self._judged(step)
+        return self._replayed[step.function]
+
+    def _judged(self, step: Step) -> Trace | Obstacle:
         found = self._around(step) or self._traced(step)
         if isinstance(found, Obstacle):
             return found
         assert step.calls is not None
-        if found.again:
+        changes = found.updates or found.trains or self._may_keep_states
+        if found.again and (changes or self._has_tape(step.function)):
             # Measured with 2.21, in scripts that know nothing of this tool.
             message = (
                 f"{found.again} may be called twice in a step, which may compute wrong compiled"
@@ -129,6 +136,12 @@ class StepFunctions:
         if logits:
             return Obstacle("logits-found", logits)
         return changed_later(self._facts, found, step.calls) or found
+
+    @cached_property
+    def _may_keep_states(self) -> bool:
+        """Whether layers of the file may change variables of theirs though nothing says so."""
+        stateful = any(keyword.arg == "stateful" for keyword in self._source.all(ast.keyword))
+        return stateful or bool(self._classes.calls("set_learning_phase"))
 
     def _logits_lost(self, returned: Value) -> str:
         """Whether a metric may look for the logits of what a layer gave, once a trace returned it.
@@ -190,13 +203,16 @@ class StepFunctions:
         """Whether a function opens a tape, once in each call."""
         for statement in function.body:
             for node in evaluated(statement):
-                if isinstance(node, ast.With) and any(self._is_tape(i) for i in node.items):
+                if self.is_tape(node):
                     return not any(isinstance(o, _LOOPS) for o in self._flow.enclosing(node))
         return False
 
-    def _is_tape(self, item: ast.withitem) -> bool:
-        made = item.context_expr
-        return isinstance(made, ast.Call) and self._names.tf(made.func) == "GradientTape"
+    def is_tape(self, node: ast.AST) -> TypeGuard[ast.With]:
+        """Whether a statement opens a tape."""
+        made = [item.context_expr for item in getattr(node, "items", ())]
+        return isinstance(node, ast.With) and any(
+            isinstance(one, ast.Call) and self._names.tf(one.func) == "GradientTape" for one in made
+        )
 
     def _is_for_fit(self, function: ast.FunctionDef) -> bool:
         """Whether it is the step of a model that `fit` compiles."""
@@ -284,7 +300,7 @@ class StepFunctions:
             if words:
                 return Obstacle("exception-seen", words)
             for outer in self._source.ancestors(call):
-                if isinstance(outer, ast.With) and any(self._is_tape(i) for i in outer.items):
+                if self.is_tape(outer):
                     message = f"the tape of line {outer.lineno} records what it does"
                     return Obstacle("not-followed", message)
         return None
@@ -370,6 +386,11 @@ class StepFunctions:
             if isinstance(value, Unknown):
                 message = f"it is not known what `{name}` is: {value.why}"
                 return Obstacle("argument-not-known", message)
+        for expr in exprs:
+            words = self._facts.call_shapes.varies(expr)
+            if words:
+                message = f"`{name}` has another shape in each call, and a trace for each: {words}"
+                return Obstacle("shape-varies", message)
         for part in parts(found):
             if isinstance(part, Array) and not part.steady:
                 message = f"`{name}` may have another shape in each call, and a trace for each"
@@ -432,7 +453,9 @@ class StepFunctions:
         if len(found.made) == 1:
             (made,) = found.made
             beside = home is not None and self._source.function(made) is home
-            if self._values.runs_once(made) or (beside and self._flow.loop(made) is None):
+            once = self._flow.loop(made) is None
+            once = once and not in_comprehension(self._source.ancestors(made))
+            if self._values.runs_once(made) or (beside and once):
                 return found
         message = (
             f"`{name}` may be another object in another call; variables can be made in the first"

@@ -66,6 +66,10 @@ class Trace:
     """Whether an optimizer makes updates."""
     updates: bool = False
     """Whether it changes variables."""
+    trains: bool = False
+    """Whether a model or layer is called as in training, where it may change variables."""
+    ops: int = 0
+    """About how many ops are surely run in each call, one by one; no fewer than that."""
     masked: str = ""
     """What it is given or captures that may have a mask of Keras, which a trace does not get."""
     logits: str = ""

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis import keras_things
+from tfrewrite.analysis import keras_things, keras_training
 from tfrewrite.analysis.abstract_values import (
     Bottom,
     Code,
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _ON_HOST = frozenset("numpy item tolist cpu gpu".split())
 _CHANGING = frozenset("append extend insert add update remove discard clear pop".split())
+# As long as so many ops take the calls of Keras around a layer, a loss or a metric.
+_OPS_OF_KERAS = 12
 # They have their variables, if any, from the start.
 _MADE_WHOLE = ("variable", "generator", "metric")
 _GENERATORS = frozenset(
@@ -215,7 +217,15 @@ class TracedCalls:
             message = f"line {call.lineno} gives a model what has no shape in a trace"
             raise TraceError("fails-when-traced", message)
         first = len(self._tracer.reads)
-        found = self._of_code(call, Code(method, owner), given, keras=runs == "call")
+        if runs == "call":
+            says = keras_training.told(call, self._tracer.value)
+            if says is None:
+                says = keras_training.by_default(method, self._values.value)
+            self._tracer.count(_OPS_OF_KERAS)
+        else:
+            says = None
+        with self._tracer.told(to_train=says):
+            found = self._of_code(call, Code(method, owner), given, keras=runs == "call")
         self._note_call(owner, frozenset(self._tracer.reads[first:]))
         return layered(found) if runs == "call" else found
 
@@ -238,6 +248,7 @@ class TracedCalls:
         values = self._tracer.given(call)
         flat = [part for value in values for part in parts(value)]
         self._libraries.check_given(flat, call, arrays=True)
+        tracer.count(_OPS_OF_KERAS * (2 if thing.kind == "model" else 1))
         if thing.kind in ("model", "layer"):
             if tracer.conditional and keras_things.makes_variables(thing.symbol):
                 message = f"line {call.lineno} calls a model under a condition"
@@ -245,7 +256,6 @@ class TracedCalls:
             if any(isinstance(part, Tensor) and not part.static for part in flat):
                 message = f"line {call.lineno} gives a model what has no shape in a trace"
                 raise TraceError("fails-when-traced", message)
-            tracer.trace.layers_draw = tracer.trace.layers_draw or thing.draws
         elif thing.kind not in ("loss", "metric", "schedule"):
             message = f"calling `{ast.unparse(call.func)}` in line {call.lineno} is not followed"
             raise TraceError("unknown-call", message)
@@ -255,13 +265,17 @@ class TracedCalls:
             self._libraries.check_logits(flat, call)
         flow = self._libraries.flow(call, effect, values)
         if thing.kind in ("model", "layer"):
-            if thing.kind == "model" or keras_things.makes_variables(thing.symbol):
-                read = tracer.read(call, f"`{ast.unparse(call.func)}` in line {call.lineno}")
-                self._run_inside(thing, call, read)
-                self._note_call(thing, frozenset({read}))
-                flow |= Flow(straight=frozenset({read}))
-            else:
-                self._run_inside(thing, call)
+            says = keras_training.told(call, tracer.value)
+            with tracer.told(to_train=True if thing.awake else says):
+                drawing = thing.draws and not tracer.resting
+                tracer.trace.layers_draw = tracer.trace.layers_draw or drawing
+                if thing.kind == "model" or keras_things.makes_variables(thing.symbol):
+                    read = tracer.read(call, f"`{ast.unparse(call.func)}` in line {call.lineno}")
+                    self._run_inside(thing, call, read)
+                    self._note_call(thing, frozenset({read}))
+                    flow |= Flow(straight=frozenset({read}))
+                else:
+                    self._run_inside(thing, call)
             given = Tensor(flow=flow, layered=True, squashed=self._squashes(thing))
             return group(*[given] * thing.gives) if thing.gives else given
         self._run_inside(thing, call)
@@ -413,6 +427,7 @@ class TracedCalls:
         self._libraries.check_given(flat, call, arrays=True)
         if keras_things.is_crossentropy(metric.symbol):
             self._libraries.check_logits(flat, call)
+        self._tracer.count(_OPS_OF_KERAS)
         if name == "result":
             return Tensor()
         if name in ("update_state", "reset_states", "reset_state"):
@@ -422,6 +437,7 @@ class TracedCalls:
 
     def _of_variable(self, call: ast.Call, name: str) -> Value:
         self._libraries.check_given(self._tracer.given(call), call)
+        self._tracer.count(1)
         if name in ("assign", "assign_add", "assign_sub"):
             self._tracer.trace.updates = True
             return Done(f"`{name}`")

@@ -102,8 +102,9 @@ class TracedExpressions:
         first = self.value(expr.generators[0].iter)
         found: Value = Bottom()
         for number in range(2):  # what is called in it is called again
-            self._generators(expr, first, number)
-            found = join(found, self.value(expr.elt))
+            with self._tracer.counted(0 if number else 1):
+                self._generators(expr, first, number)
+                found = join(found, self.value(expr.elt))
         return Group(None, found, own=True, lazy=isinstance(expr, ast.GeneratorExp))
 
     def _each(self, expr: ast.expr) -> Value:
@@ -175,6 +176,7 @@ class TracedExpressions:
                     message = f"what line {line} computes is not followed"
                     raise TraceError("not-followed", message)
         if tensors:
+            self._tracer.count(1)
             size = all(isinstance(v, Number) or (isinstance(v, Tensor) and v.size) for v in values)
             return Tensor(static=static, size=size, flow=flow)
         return Number(tensors=maybe, flow=flow)
@@ -216,6 +218,7 @@ class TracedExpressions:
             case Tensor(array=True):
                 raise TraceError("numpy-argument", f"line {line} takes a part of a numpy array")
             case Tensor():
+                self._tracer.count(1)
                 static = owner.static and self._keeps_shape(index)
                 if not static:
                     self._tracer.lacks_shape(f"the part that line {line} takes")

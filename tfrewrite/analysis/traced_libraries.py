@@ -96,6 +96,7 @@ class TracedLibraries:
             message = f"what `tf.{symbol}` in line {line} does in a trace is not known"
             raise TraceError("unknown-call", message)
         values = self._tracer.given(call)
+        self._tracer.count(1)
         self._check_form(call, symbol, effect)
         flat = [part for value in values for part in parts(value)]
         self.check_given(flat, call, arrays=symbol in _CASTING | _OF_ONE)

@@ -7,7 +7,9 @@ captures. All that it does must be known to be the same in a trace: what is not 
 from __future__ import annotations
 
 import ast
+from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.abstract_values import (
@@ -31,9 +33,10 @@ from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.gradient_flow import Flow, Read
 from tfrewrite.analysis.trace import Trace, TraceError
 from tfrewrite.analysis.traced_expressions import TracedExpressions, bends
+from tfrewrite.analysis.turns import turns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.flow import Loop
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 _DEEPEST = 30
 _ROUNDS = 4
 _FEW_ITEMS = 8
+_VARIABLES_OF_A_MODEL = 4
 _ORDINARY = frozenset({"__init__", "__call__", "__repr__", "__str__"})
 
 
@@ -88,6 +92,10 @@ class Tracer:
         self.values = facts.eager_values
         self.trace = Trace()
         self.conditional = 0
+        self.times = 1
+        """How often what is gone through is run, at least about; 0 where it was counted before."""
+        self.resting = False
+        """Whether a call of Keras is gone through that was told not to train."""
         self.relaxed = False
         """Whether a dimension may be unknown, as in the traces that Keras makes."""
         self._scopes = facts.scopes
@@ -304,11 +312,30 @@ class Tracer:
             return
         for number in range(_ROUNDS):
             before = dict(self._held)
-            self.bind(statement.target, self.turn(iterable, number))
-            self._block(statement.body)
+            with self.counted(0 if number else _turns_at_least(statement, iterable)):
+                self.bind(statement.target, self.turn(iterable, number))
+                self._block(statement.body)
             self._merge(before)
             if self._held == before:
                 return
+
+    @contextmanager
+    def counted(self, times: int) -> Iterator[None]:
+        """What is gone through meanwhile is run so many times."""
+        before = self.times
+        self.times *= times
+        yield
+        self.times = before
+
+    @contextmanager
+    def told(self, *, to_train: bool | None) -> Iterator[None]:
+        """What is gone through meanwhile is called by Keras, and told this; None for nothing."""
+        before = self.resting
+        if to_train is not None:
+            self.resting = not to_train
+        self.trace.trains = self.trace.trains or bool(to_train)
+        yield
+        self.resting = before
 
     def turn(self, iterable: Group, number: int) -> Value:
         """What a loop gives in one of its turns."""
@@ -441,6 +468,11 @@ class Tracer:
         """Notes the first value whose shape only other values tell."""
         self.trace.shapeless = self.trace.shapeless or words
 
+    def count(self, ops: int) -> None:
+        """Notes that about so many ops are run."""
+        if not self.conditional:
+            self.trace.ops += self.times * ops
+
     def use(self, thing: Thing) -> None:
         """Notes that an object is used."""
         if thing not in self.trace.things:
@@ -451,6 +483,13 @@ def evaluated_in(node: ast.FunctionDef | ast.Lambda) -> list[ast.AST]:
     """All that is evaluated when a function is called, without the functions in it."""
     body = [node.body] if isinstance(node, ast.Lambda) else node.body
     return [inner for one in body for inner in evaluated(one)]
+
+
+def _turns_at_least(loop: ast.For, iterable: Group) -> int:
+    """How many turns a loop makes; a model has several variables, if not many."""
+    told = turns([loop])
+    of_model = all(isinstance(p, Thing) and p.kind == "variable" for p in parts(iterable))
+    return int(told) if told < inf else _VARIABLES_OF_A_MODEL if of_model else 1
 
 
 def returnable(value: Value) -> str:
