@@ -477,7 +477,7 @@ test_outline_train_step = bench(
     ),
     no(
         "sums in a list that grows",
-        "argument-not-known",
+        "shape-varies",
         gathering(SUM, "sums.append(gradients)"),
     ),
     no(

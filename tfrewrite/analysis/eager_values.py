@@ -43,6 +43,9 @@ _VARIABLES = frozenset(
 )
 _LOOKING = frozenset("items values keys get index count copy".split())
 _KNOWN_LIBRARIES = frozenset("tensorflow numpy math builtins functools operator".split())
+# What goes round in circles is not remembered on the way, and would be followed ever again. In
+# real code few questions need a hundred.
+_MOST_PARTS = 3_000
 _PROGRESS = frozenset({"tqdm.tqdm", "tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm"})
 
 
@@ -62,6 +65,7 @@ class EagerValues:
         self._known: dict[ast.AST, Value] = {}
         self._open: set[ast.AST] = set()
         self._cycles = 0
+        self._left = 0
 
     # What is asked from outside
 
@@ -72,6 +76,11 @@ class EagerValues:
         if expr in self._open or len(self._open) > 200:
             self._cycles += 1
             return Bottom()
+        if not self._open:
+            self._left = _MOST_PARTS
+        if not self._left:
+            return Unknown("what is made of too much to be followed")
+        self._left -= 1
         self._open.add(expr)
         cycles = self._cycles
         found = self._value(expr)
