@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 from verifier_proof import trials
 
 FIXTURES = {"1.15": "tf1_python", "2.21": "tf2_python"}
-CHEAP = (Contract.ROUNDING, Contract.EXACT, Contract.SHIFTED)
+CHEAP = (Contract.ROUNDING, Contract.EXACT, Contract.SHIFTED, Contract.PRECISION)
 """Contracts that are judged under one seed."""
 BY_DISTRIBUTION = "tf1_dropout"
 """The one program of which a wrong rewrite is tried that is judged under several seeds."""
