@@ -27,7 +27,7 @@ class CompileTrainStep(Rule):
     In eager mode each op of the step, of its gradient and of the optimizer goes through Python on
     its own. A function that TensorFlow compiles goes through Python once, when it is traced; from
     then on a step is one call. Even a step of a single op gains: its tape alone costs more than the
-    call. Without a tape a call costs as much as ten small ops do, and a layer of Keras more than
+    call. Without a tape a call costs as much as some small ops do, and a layer of Keras more than
     that.
 
     ## Before
