@@ -90,7 +90,7 @@ class InlineSteps:
     def _anchors(self) -> Iterator[ast.With | ast.Expr]:
         """The statements that make steps: the tapes first, which have updates of their own."""
         for tape in sorted(self._source.all(ast.With), key=lambda one: one.lineno):
-            if self._opens_tape(tape) and not self._is_inside_another(tape):
+            if self._steps.is_tape(tape) and not self._is_inside_another(tape):
                 yield tape
         for update in sorted(self._source.all(ast.Expr), key=lambda one: one.lineno):
             if self._is_update(update):
@@ -251,18 +251,8 @@ class InlineSteps:
                     return isinstance(found, Thing) and found.kind == "metric"
         return False
 
-    def _opens_tape(self, node: ast.With) -> bool:
-        return any(
-            isinstance(item.context_expr, ast.Call)
-            and self._names.tf(item.context_expr.func) == "GradientTape"
-            for item in node.items
-        )
-
     def _is_inside_another(self, node: ast.With) -> bool:
-        return any(
-            isinstance(outer, ast.With) and self._opens_tape(outer)
-            for outer in self._flow.enclosing(node)
-        )
+        return any(map(self._steps.is_tape, self._flow.enclosing(node)))
 
 
 def _deletes(statement: ast.stmt, anchor: ast.With | ast.Expr) -> bool:
