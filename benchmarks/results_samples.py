@@ -168,9 +168,13 @@ class Due:
 
 def subjects() -> list[Subject]:
     """The scripts of the corpus that are rewritten, and that of the demo, on each TensorFlow."""
-    pairs = [(case, version) for case in CASES if is_timed(case) for version in timed_on(case)]
-    found = (subject_of(case, version) for case, version in pairs)
+    found = (subject_of(case, version) for case, version in pairs())
     return [*(demo(version) for version in TIMED_ON), *(one for one in found if one.rules)]
+
+
+def pairs() -> list[tuple[Case, str]]:
+    """The scripts of the corpus that are timed, with each TensorFlow that they are timed on."""
+    return [(case, version) for case in CASES if is_timed(case) for version in timed_on(case)]
 
 
 def others(found: Sequence[Subject]) -> Due:
@@ -178,7 +182,7 @@ def others(found: Sequence[Subject]) -> Due:
     alone = sum(case.is_left_alone for case in CASES)
     named = (case.name for case in CASES if not case.is_left_alone and not is_timed(case))
     there = {one.row for one in found}
-    rows = [(case.name, version) for case in CASES if is_timed(case) for version in timed_on(case)]
+    rows = ((case.name, version) for case, version in pairs())
     done = (row for row in rows if row not in there)
     return Due(left_alone=alone, not_for_speed=tuple(named), done_already=tuple(done))
 

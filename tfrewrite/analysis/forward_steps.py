@@ -16,6 +16,7 @@ from tfrewrite.analysis import keras_things
 from tfrewrite.analysis.abstract_values import Group, Own, Thing, Value, parts
 from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.scopes import COMPREHENSIONS
 from tfrewrite.analysis.step_functions import Step
 from tfrewrite.analysis.trace import Trace
 from tfrewrite.analysis.turns import turns
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FEWEST_OPS = 16
 _FEWEST_LAYERS = 2
 _FEW_TURNS = 50
@@ -175,7 +175,7 @@ class ForwardSteps:
         for outer in self._flow.enclosing(node):
             if isinstance(outer, ast.For) and self._is_short(outer):
                 continue
-            if isinstance(outer, (*_LOOPS, *_COMPREHENSIONS)):
+            if isinstance(outer, (*_LOOPS, *COMPREHENSIONS)):
                 return True
         return False
 
@@ -221,7 +221,7 @@ class ForwardSteps:
     def _is_often(self, node: ast.AST, outside: float, seen: set[ast.AST]) -> bool:
         """Whether a place is reached turn by turn of a loop, here or around a caller."""
         around = list(self._flow.enclosing(node))
-        loops = [one for one in around if isinstance(one, (*_LOOPS, *_COMPREHENSIONS))]
+        loops = [one for one in around if isinstance(one, (*_LOOPS, *COMPREHENSIONS))]
         if self._is_now_and_then(node, loops[0] if loops else None):
             return False
         if loops and outside == 1.0 and self._holds_long_loops(loops[0], seen):
