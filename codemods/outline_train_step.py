@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.abstract_values import Number
+from tfrewrite.analysis.inline_steps import Kind
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.step_functions import Step
 from tfrewrite.analysis.trace import REASONS
@@ -33,8 +34,9 @@ _FEW_TURNS = 50
 _LOOPS = (ast.For, ast.While)
 # Keras gives methods of the name `train_step` a meaning.
 _NAMES = {
-    (ast.With, False): "train_step", (ast.With, True): "compiled_step",
-    (ast.Expr, False): "update_step", (ast.Expr, True): "compiled_update",
+    (Kind.STEP, False): "train_step", (Kind.STEP, True): "compiled_step",
+    (Kind.UPDATE, False): "update_step", (Kind.UPDATE, True): "compiled_update",
+    (Kind.FORWARD, False): "forward_step", (Kind.FORWARD, True): "compiled_forward",
 }  # fmt: skip
 
 
@@ -134,7 +136,7 @@ class OutlineTrainStep(Rule):
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         taken: set[str] = set()
-        for step in facts.inline_steps.all():
+        for step in [*facts.inline_steps.all, *facts.forward_stretches.all]:
             found = _longest(facts, step, taken)
             span = facts.source.span(step.heart)
             if isinstance(found, Obstacle):
@@ -175,22 +177,25 @@ class _Outlined:
 
 
 def _longest(facts: Facts, step: InlineStep, taken: set[str]) -> _Outlined | Obstacle:
-    """The step with as many of its updates as can be traced; why not all, where none can."""
-    first = found = _widest(facts, step, taken)
+    """The step with as much of it as can be traced; why not all, where none can."""
+    if step.kind is Kind.FORWARD:
+        return _widest(facts, facts.forward_stretches.from_long_to_short(step), taken)
+    first = found = _widest(facts, facts.inline_steps.wider(step), taken)
     shorter = facts.inline_steps.shorter(step)
     while isinstance(found, Obstacle) and shorter is not None:
-        found = _widest(facts, shorter, taken)
+        found = _widest(facts, facts.inline_steps.wider(shorter), taken)
         shorter = facts.inline_steps.shorter(shorter)
     return first if isinstance(found, Obstacle) else found
 
 
-def _widest(facts: Facts, step: InlineStep, taken: set[str]) -> _Outlined | Obstacle:
-    """The step with as much around it as can be traced; why not it alone, where it cannot."""
-    for wider in facts.inline_steps.wider(step):
-        found = _found(facts, wider, taken)
+def _widest(facts: Facts, steps: list[InlineStep], taken: set[str]) -> _Outlined | Obstacle:
+    """The first of some that can be traced; why not the last of them, where none can."""
+    found: _Outlined | Obstacle
+    for step in steps:
+        found = _found(facts, step, taken)
         if isinstance(found, _Outlined):
-            return found
-    return _found(facts, step, taken)
+            break
+    return found
 
 
 def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obstacle:
@@ -203,9 +208,10 @@ def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obsta
     if placed.place is placed.loop and count <= _FEW_TURNS:
         message = f"the loop of line {bare.loop.lineno} makes few steps, and a trace takes longer"
         return Obstacle("few-turns", message)
-    racing = facts.inline_steps.races(bare)
-    if racing is not None:
-        return racing
+    is_forward = bare.kind is Kind.FORWARD
+    unfit = facts.forward_steps.kept_losses if is_forward else facts.inline_steps.races(bare)
+    if unfit is not None:
+        return unfit
     step = facts.step_names.of(placed)
     if isinstance(step, Obstacle):
         return step
@@ -213,7 +219,7 @@ def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obsta
     if decorator is None or not named_before(facts, step.place, decorator):
         line = step.place.lineno
         return Obstacle("tensorflow-not-named", f"TensorFlow has no name before line {line}")
-    name = facts.names.fresh(_NAMES[type(step.anchor), bool(step.owner)], taken)
+    name = facts.names.fresh(_NAMES[step.kind, bool(step.owner)], taken)
     tried = _tried(facts, step, name, decorator, {})
     if isinstance(tried, _Attempt) and _is_varying(tried.trace):
         given = _as_tensors(facts, tried, step)

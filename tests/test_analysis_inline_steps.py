@@ -23,7 +23,7 @@ optimizer.apply_gradients(zip(grads, model.trainable_variables))
 
 def steps(text: str) -> tuple[list[InlineStep], list[InlineStep | Obstacle]]:
     found = facts(HEAD + textwrap.dedent(text))
-    every = found.inline_steps.all()
+    every = found.inline_steps.all
     return every, [found.step_names.of(one) for one in every]
 
 
@@ -178,7 +178,7 @@ def test_a_line_that_goes_on_is_not_cut() -> None:
 def test_longer_steps_begin_with_ops(before: str, number: int) -> None:
     text = loop(before=before).replace("in data", "in tf.data.Dataset.range(9)")
     found = facts(HEAD + text)
-    (step,) = found.inline_steps.all()
+    (step,) = found.inline_steps.all
     wider = found.inline_steps.wider(step)
     assert [len(one.statements) - len(step.statements) for one in wider] == [number] * bool(number)
 
@@ -213,7 +213,7 @@ def test_a_step_is_reported_at_what_makes_it_one() -> None:
 
 def test_shorter_steps_end_at_earlier_updates() -> None:
     found = facts(HEAD + loop())
-    (step,) = found.inline_steps.all()
+    (step,) = found.inline_steps.all
     shorter = found.inline_steps.shorter(step)
     assert shorter is not None
     assert len(shorter.statements) == 2
@@ -241,7 +241,7 @@ CLASS = "class A:\n" + textwrap.indent(RUN, "    ")
 )
 def test_the_function_is_made_once(text: str, place: type | None, owner: str) -> None:
     found = facts(HEAD + text)
-    (step,) = found.inline_steps.all()
+    (step,) = found.inline_steps.all
     placed = found.inline_steps.placed(step)
     if place is None:
         assert isinstance(placed, Obstacle)
@@ -253,7 +253,7 @@ def test_the_function_is_made_once(text: str, place: type | None, owner: str) ->
 
 def test_before_a_function_all_of_its_names_are_parameters() -> None:
     found = facts(HEAD + CLASS)
-    (step,) = found.inline_steps.all()
+    (step,) = found.inline_steps.all
     placed = found.inline_steps.placed(step)
     assert isinstance(placed, InlineStep)
     full = found.step_names.of(placed)
@@ -263,7 +263,7 @@ def test_before_a_function_all_of_its_names_are_parameters() -> None:
 
 def test_what_a_function_makes_is_not_handed_on() -> None:
     found = facts(HEAD + RUN.replace("    for x", "    import tensorflow as tf\n    for x", 1))
-    (step,) = found.inline_steps.all()
+    (step,) = found.inline_steps.all
     placed = found.inline_steps.placed(step)
     assert isinstance(placed, InlineStep)
     assert isinstance(found.step_names.of(placed), Obstacle)

@@ -53,8 +53,10 @@ class EagerCode:
 
     def in_step(self, node: ast.AST) -> bool:
         """Whether a place belongs to a step that is written out in a loop."""
-        around = set(self._source.ancestors(node)) | {node}
-        return any(not around.isdisjoint(statements) for statements in self._inline_statements)
+        if self._inline.holds(node):
+            return True
+        around = {node, *self._source.ancestors(node)}
+        return any(not around.isdisjoint(one.nodes) for one in self._facts.forward_stretches.all)
 
     def unsure(self, node: ast.AST) -> Obstacle | None:
         """Why a place that is in no trace of this file may be in one all the same."""
@@ -98,10 +100,6 @@ class EagerCode:
                 if isinstance(made, ast.Call) and self._names.tf(made.func) is not None:
                     return made
         return None
-
-    @cached_property
-    def _inline_statements(self) -> list[tuple[ast.stmt, ...]]:
-        return [one.statements for one in self._inline.all()]
 
     @cached_property
     def _step_functions(self) -> set[ast.FunctionDef]:

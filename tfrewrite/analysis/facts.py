@@ -40,6 +40,7 @@ from tfrewrite.analysis.fixed_fetches import FixedFetches
 from tfrewrite.analysis.float_tensors import FloatTensors
 from tfrewrite.analysis.flow import Flow
 from tfrewrite.analysis.forward_steps import ForwardSteps
+from tfrewrite.analysis.forward_stretches import ForwardStretches
 from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.graph_readers import GraphReaders
@@ -448,6 +449,11 @@ class Facts:
     def forward_steps(self) -> ForwardSteps:
         """The functions without a tape that loops call turn by turn."""
         return ForwardSteps(self)
+
+    @cached_property
+    def forward_stretches(self) -> ForwardStretches:
+        """The stretches without a tape of what loops do turn by turn."""
+        return ForwardStretches(self)
 
     @cached_property
     def call_shapes(self) -> CallShapes:

@@ -22,7 +22,7 @@ from tfrewrite.analysis.trace import Trace
 from tfrewrite.analysis.turns import turns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tfrewrite.analysis.facts import Facts
 
@@ -66,16 +66,31 @@ class ForwardSteps:
         """What can be compiled and does enough, and what asks a model and cannot be compiled."""
         if not self._facts.eager_code.is_tf2:
             return []
-        judged = [self._judged(step) for step in self._candidates()]
-        found = [one for one in judged if one is not None]
-        traced = {one.function for one in self._steps.all() if self._is_replayed(one)}
-        traced |= {one.step.function for one in found if isinstance(one.found, Trace)}
-        return [one for one in found if not self._is_reached(one.step.function, traced, set())]
+        traced = self._traced
+        return [
+            one for one in self._found if not self._is_reached(one.step.function, traced, set())
+        ]
 
     @cached_property
     def compiled(self) -> set[ast.FunctionDef]:
         """Those that can be compiled."""
         return {one.step.function for one in self.all if isinstance(one.found, Trace)}
+
+    def is_compiled(self, function: ast.FunctionDef) -> bool:
+        """Whether a function can be compiled, with a tape or without, or one that calls it."""
+        return function in self._traced or self._is_reached(function, self._traced, set())
+
+    @cached_property
+    def _found(self) -> list[Forward]:
+        judged = [self._judged(step) for step in self._candidates()]
+        return [one for one in judged if one is not None]
+
+    @cached_property
+    def _traced(self) -> set[ast.FunctionDef]:
+        with_tape = {one.function for one in self._steps.all() if self._is_replayed(one)}
+        return with_tape | {
+            one.step.function for one in self._found if isinstance(one.found, Trace)
+        }
 
     def _is_replayed(self, step: Step) -> bool:
         return isinstance(self._steps.replayed(step), Trace)
@@ -97,8 +112,9 @@ class ForwardSteps:
     def _judged(self, step: Step) -> Forward | None:
         found = self._steps.replayed(step)
         if isinstance(found, Trace):
-            return Forward(step, self._kept_losses or found) if found.ops >= _FEWEST_OPS else None
-        return Forward(step, found) if self._asks_model(step.function) else None
+            return Forward(step, self.kept_losses or found) if found.ops >= _FEWEST_OPS else None
+        called = self._called(step.function)
+        return Forward(step, found) if self.is_enough(called) else None
 
     def _is_reached(
         self, function: ast.FunctionDef, traced: set[ast.FunctionDef], seen: set[ast.AST]
@@ -112,6 +128,30 @@ class ForwardSteps:
             if around in traced or self._is_reached(around, traced, seen):
                 return True
         return False
+
+    # What stretches of loops ask
+
+    def asked(self, call: ast.Call) -> list[Thing | Own]:
+        """The models and layers that a call asks, but for those it puts together or makes."""
+        if isinstance(call.func, ast.Call):
+            return []
+        found = self._of_keras(call)
+        symbolic = found and any(map(_is_symbolic, parts(self._values.value(call))))
+        return [] if symbolic else found
+
+    def is_enough(self, called: Iterable[Thing | Own]) -> bool:
+        """Whether a model is among what is called, or several layers are."""
+        every = list(called)
+        return any(map(self._is_model, every)) or len(every) >= _FEWEST_LAYERS
+
+    def may_be_alone(self, node: ast.AST) -> bool:
+        """Whether a place is reached turn by turn of a loop, and in no trace, tape or model."""
+        function = self._source.function(node)
+        if isinstance(function, ast.FunctionDef) and (
+            self._is_hook(function) or self._builds(function) or self.is_compiled(function)
+        ):
+            return False
+        return not self._is_of_a_step(node, set()) and self._is_often(node, 1.0, set())
 
     # What it does
 
@@ -136,34 +176,28 @@ class ForwardSteps:
         for name in self._source.all(ast.Name):
             if name.id in names and self._source.function(name) is function:
                 found = self._values.value(name)
-                if any(isinstance(p, Thing) and p.kind == "symbolic" for p in parts(found)):
+                if any(map(_is_symbolic, parts(found))):
                     return True
         return False
-
-    def _asks_model(self, function: ast.FunctionDef) -> bool:
-        """Whether it calls a model, or several layers, once in each call."""
-        called = list(self._called(function))
-        models = [one for one in called if self._is_model(one)]
-        return bool(models) or len(called) >= _FEWEST_LAYERS
 
     def _called(self, function: ast.FunctionDef) -> Iterator[Thing | Own]:
         """The models and layers that a function calls, but for those in loops over data."""
         for node in self._within(function):
-            if not isinstance(node, ast.Call) or not isinstance(
-                node.func, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
-            ):
-                continue
-            if self._names.dotted(node.func) is not None:
-                continue
-            for part in parts(self._values.value(node.func)):
-                if self._is_of_keras(part) and not self._is_in_long_loop(node):
-                    assert isinstance(part, (Thing, Own))
-                    yield part
+            if isinstance(node, ast.Call) and not self._is_in_long_loop(node):
+                yield from self._of_keras(node)
 
-    def _is_of_keras(self, value: Value) -> bool:
-        if isinstance(value, Own):
-            return self._values.members.base(value.cls) in keras_things.BASES
-        return isinstance(value, Thing) and value.kind in _OF_KERAS
+    def _of_keras(self, call: ast.Call) -> list[Thing | Own]:
+        """The models and layers that may be called there."""
+        if not isinstance(call.func, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+            return []
+        if self._names.dotted(call.func) is not None:
+            return []
+        return [
+            part
+            for part in parts(self._values.value(call.func))
+            if (isinstance(part, Thing) and part.kind in _OF_KERAS)
+            or (isinstance(part, Own) and self._values.members.base(part.cls) in keras_things.BASES)
+        ]
 
     def _is_model(self, value: Thing | Own) -> bool:
         if isinstance(value, Own):
@@ -173,14 +207,14 @@ class ForwardSteps:
     def _is_in_long_loop(self, node: ast.AST) -> bool:
         """Whether a place of a function is in a loop that runs over more than a list of layers."""
         for outer in self._flow.enclosing(node):
-            if isinstance(outer, ast.For) and self._is_short(outer):
+            if isinstance(outer, ast.For) and self.is_short(outer):
                 continue
             if isinstance(outer, (*_LOOPS, *COMPREHENSIONS)):
                 return True
         return False
 
     @cached_property
-    def _kept_losses(self) -> Obstacle | None:
+    def kept_losses(self) -> Obstacle | None:
         """Whether losses that layers add when they are called may be looked for outside.
 
         They are tensors that a call leaves behind, and those of a trace are of no use outside.
@@ -205,7 +239,7 @@ class ForwardSteps:
 
     def _is_of_a_step(self, node: ast.AST, seen: set[ast.AST]) -> bool:
         """Whether a place is recorded by a tape, or part of a step that is written out."""
-        if self._facts.eager_code.in_step(node):
+        if self._facts.inline_steps.holds(node):
             return True
         if any(
             isinstance(o, ast.With) and self._steps.is_tape(o) for o in self._source.ancestors(node)
@@ -256,7 +290,7 @@ class ForwardSteps:
 
     def _takes_long(self, node: ast.AST, seen: set[ast.AST]) -> bool:
         if isinstance(node, _LOOPS):
-            return not (isinstance(node, ast.For) and self._is_short(node))
+            return not (isinstance(node, ast.For) and self.is_short(node))
         if not isinstance(node, ast.Call):
             return False
         if isinstance(node.func, ast.Attribute) and node.func.attr in _LONG:
@@ -267,7 +301,7 @@ class ForwardSteps:
         seen.add(function)
         return any(self._takes_long(inner, seen) for inner in self._within(function))
 
-    def _is_short(self, loop: ast.For) -> bool:
+    def is_short(self, loop: ast.For) -> bool:
         """Whether a loop runs over a list, as one of layers or variables, or makes few turns."""
         over = [loop.iter]
         if isinstance(loop.iter, ast.Call) and self._names.dotted(loop.iter.func) in _SIDE_BY_SIDE:
@@ -278,3 +312,8 @@ class ForwardSteps:
 
 def _is_of_one_turn(test: ast.expr) -> bool:
     return any(isinstance(node, (ast.Mod, ast.Eq)) for node in ast.walk(test))
+
+
+def _is_symbolic(value: Value) -> bool:
+    """Whether a value stands for what a model will be given."""
+    return isinstance(value, Thing) and value.kind == "symbolic"

@@ -1,9 +1,14 @@
-"""Training steps that stand in the body of a loop, and the function that each could be."""
+"""Training steps that stand in the body of a loop, and the function that each could be.
+
+Those without a tape are found by `forward_stretches`.
+"""
 
 from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.abstract_values import Thing, parts
@@ -24,17 +29,30 @@ _FOLLOWING = frozenset({"update_state"})
 _LOOPS = (ast.For, ast.While)
 
 
+class Kind(Enum):
+    """What a stretch of a loop's body is there for."""
+
+    STEP = "step"  # it opens a tape, and updates by what that gives
+    UPDATE = "update"  # it updates by what the tape of another stretch has given
+    FORWARD = "forward"  # it asks models, and no tape looks on
+
+
 @dataclass(frozen=True)
 class InlineStep:
-    """A stretch of a loop's body that opens a tape, or updates by what another one has given."""
+    """A stretch of a loop's body that could be a function."""
 
-    anchor: ast.With | ast.Expr
-    """The statement that opens the tape, or makes the first update."""
+    kind: Kind
+    anchor: ast.stmt
+    """The statement that opens the tape, makes the first update or asks the first model."""
+    heart: ast.expr
+    """The call in it that does."""
     loop: Loop
     """The outermost loop around it."""
     statements: tuple[ast.stmt, ...]
     place: Loop | ast.FunctionDef
     """What a function of it would stand before: the loop, or the function that it is in."""
+    value: ast.expr | None = None
+    """What it computes of the statement behind it, which reads that in Python."""
     owner: str = ""
     """What the method around it calls its object, where a method would stand before that."""
     deferred: tuple[ast.stmt, ...] = ()
@@ -45,11 +63,10 @@ class InlineStep:
     """The names that it binds and that are read elsewhere."""
 
     @property
-    def heart(self) -> ast.expr:
-        """The call that opens the tape, or makes the first update."""
-        if isinstance(self.anchor, ast.Expr):
-            return self.anchor.value
-        return self.anchor.items[0].context_expr
+    def nodes(self) -> Iterator[ast.AST]:
+        """All that is in it."""
+        for one in (*self.statements, *([self.value] if self.value is not None else ())):
+            yield from ast.walk(one)
 
 
 class InlineSteps:
@@ -65,6 +82,7 @@ class InlineSteps:
         self._own = facts.own_calls
         self._work = TensorWork(facts)
 
+    @cached_property
     def all(self) -> list[InlineStep]:
         """Every tape that is opened in the body of a loop, and every update that none goes to.
 
@@ -72,9 +90,9 @@ class InlineSteps:
         """
         found: list[InlineStep] = []
         taken: set[ast.AST] = set()
-        for anchor in self._anchors():
+        for kind, anchor, heart in self._anchors():
             loops = [one for one in self._flow.enclosing(anchor) if isinstance(one, _LOOPS)]
-            if not loops or not self._is_of_the_turn(anchor, loops[0]):
+            if not loops or not self.is_of_the_turn(anchor, loops[0]):
                 continue
             if self._steps.is_traced(anchor):
                 continue
@@ -82,19 +100,19 @@ class InlineSteps:
                 continue  # a name bound there is an attribute
             if not taken.isdisjoint({anchor, *self._flow.enclosing(anchor)}):
                 continue
-            step = InlineStep(anchor, loops[-1], self._stretch(anchor), loops[-1])
+            step = InlineStep(kind, anchor, heart, loops[-1], self._stretch(anchor), loops[-1])
             taken.update(step.statements)
             found.append(step)
         return sorted(found, key=lambda one: one.anchor.lineno)
 
-    def _anchors(self) -> Iterator[ast.With | ast.Expr]:
+    def _anchors(self) -> Iterator[tuple[Kind, ast.stmt, ast.expr]]:
         """The statements that make steps: the tapes first, which have updates of their own."""
         for tape in sorted(self._source.all(ast.With), key=lambda one: one.lineno):
             if self._steps.is_tape(tape) and not self._is_inside_another(tape):
-                yield tape
+                yield Kind.STEP, tape, tape.items[0].context_expr
         for update in sorted(self._source.all(ast.Expr), key=lambda one: one.lineno):
             if self._is_update(update):
-                yield update
+                yield Kind.UPDATE, update, update.value
 
     def _is_update(self, statement: ast.stmt) -> bool:
         """Whether a statement is an update by an optimizer."""
@@ -107,7 +125,7 @@ class InlineSteps:
                 return name == "apply_gradients" or is_optimizer
         return False
 
-    def _is_of_the_turn(self, anchor: ast.stmt, loop: Loop) -> bool:
+    def is_of_the_turn(self, anchor: ast.stmt, loop: Loop) -> bool:
         """Whether a statement stands in the body of a loop, at most under conditions."""
         child: ast.AST = anchor
         for outer in self._flow.enclosing(anchor):
@@ -118,8 +136,16 @@ class InlineSteps:
             child = outer
         return False
 
+    def holds(self, node: ast.AST) -> bool:
+        """Whether a place belongs to such a step."""
+        around = {node, *self._source.ancestors(node)}
+        return any(not around.isdisjoint(one.statements) for one in self.all)
+
     def wider(self, step: InlineStep) -> list[InlineStep]:
-        """The same with what only computes with tensors around it, the most of it first."""
+        """The same with what only computes with tensors around it, the most of it first.
+
+        The last one is the step alone.
+        """
         block, first = self._source.position(step.statements[0])
         start, end = first, first + len(step.statements)
         while start and self._only_computes(block[start - 1]):
@@ -127,12 +153,8 @@ class InlineSteps:
         last = end
         while last < len(block) and self._work.gives_lists(block[last]):
             last += 1
-        bounds = dict.fromkeys([(start, last), (start, end), (first, last)])
-        return [
-            replace(step, statements=tuple(block[left:right]))
-            for left, right in bounds
-            if (left, right) != (first, end)
-        ]
+        bounds = dict.fromkeys([(start, last), (start, end), (first, last), (first, end)])
+        return [replace(step, statements=tuple(block[left:right])) for left, right in bounds]
 
     def _only_computes(self, statement: ast.stmt) -> bool:
         return self._work.gives_tensor(statement) or self._work.gives_lists(statement)
@@ -150,7 +172,7 @@ class InlineSteps:
         What a gradient is taken beneath is looked at in the trace. Beside a tape, an update waits
         for what it is given of each variable, and for nothing else.
         """
-        if isinstance(step.anchor, ast.With):
+        if step.kind is not Kind.UPDATE:
             return None
         found = [one for part in step.statements for one in self._work.weights(part)]
         changed = {
@@ -213,7 +235,7 @@ class InlineSteps:
             return True  # it is handed to what starts the program
         return any(self._is_run(call) for call in calls)
 
-    def _stretch(self, anchor: ast.With | ast.Expr) -> tuple[ast.stmt, ...]:
+    def _stretch(self, anchor: ast.stmt) -> tuple[ast.stmt, ...]:
         """All down to the last update, and what only updates metrics.
 
         From a tape this is the last one of its block, and else that of a row of updates.
@@ -255,7 +277,7 @@ class InlineSteps:
         return any(map(self._steps.is_tape, self._flow.enclosing(node)))
 
 
-def _deletes(statement: ast.stmt, anchor: ast.With | ast.Expr) -> bool:
+def _deletes(statement: ast.stmt, anchor: ast.stmt) -> bool:
     """Whether a statement only deletes tapes that were opened."""
     items = anchor.items if isinstance(anchor, ast.With) else ()
     opened = [ast.unparse(one.optional_vars) for one in items if one.optional_vars]

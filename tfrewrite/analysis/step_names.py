@@ -39,7 +39,7 @@ class StepNames:
     def of(self, step: InlineStep) -> InlineStep | Obstacle:
         """The step with its parameters and results."""
         step = replace(step, deferred=self._deferred.of(step.statements))
-        inside = {node for statement in step.statements for node in ast.walk(statement)}
+        inside = set(step.nodes)
         inside -= {node for statement in step.deferred for node in ast.walk(statement)}
         unfit = self._leaves(step, inside) or self._binds_more(step, inside)
         if unfit is not None:
@@ -65,6 +65,8 @@ class StepNames:
         ]
         assigned = SureValues(names, [*parameters, step.owner], step.deferred)
         assigned.go_through(step.statements)
+        if step.value is not None:
+            assigned.read(step.value)
         if assigned.missing is not None:
             name = assigned.missing
             message = f"`{name.id}` in line {name.lineno} may be of the turn before"
@@ -82,6 +84,8 @@ class StepNames:
         same = self._is_another(step, inside, set(results))
         if same is not None:
             return same
+        if step.value is not None and (results or step.deferred):
+            return Obstacle("not-followed", f"more than the value of line {step.value.lineno}")
         return replace(
             step,
             parameters=tuple(dict.fromkeys(parameters)),
@@ -150,6 +154,8 @@ class StepNames:
             if isinstance(node, _LEAVING):
                 line = getattr(node, "lineno", step.anchor.lineno)
                 return Obstacle("not-followed", f"line {line} leaves the step before its end")
+        if not step.statements:
+            return None
         block, index = self._source.position(step.statements[0])
         after = index + len(step.statements)
         end = step.statements[-1].end_lineno

@@ -31,55 +31,55 @@ class SureValues:
             if statement not in self._without:
                 self._statement(statement)
 
+    def read(self, node: ast.AST) -> None:
+        for name in ast.walk(node):
+            if isinstance(name, ast.Name) and not isinstance(name.ctx, ast.Store):
+                self._need(name)
+
     def _statement(self, statement: ast.stmt) -> None:
         match statement:
             case ast.If(test=test, body=body, orelse=orelse):
-                self._read(test)
+                self.read(test)
                 before = set(self.bound)
                 self.go_through(body)
                 after, self.bound = self.bound, before
                 self.go_through(orelse)
                 self.bound &= after
             case ast.For(target=target, iter=iterable, body=body):
-                self._read(iterable)
+                self.read(iterable)
                 before = set(self.bound)
                 self._bind(target)
                 self.go_through(body)
                 self.bound = before
             case ast.With(items=items, body=body):
                 for item in items:
-                    self._read(item.context_expr)
+                    self.read(item.context_expr)
                     if item.optional_vars is not None:
                         self._bind(item.optional_vars)
                 self.go_through(body)
             case ast.Assign(targets=targets, value=value):
-                self._read(value)
+                self.read(value)
                 for target in targets:
                     self._bind(target)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self._read(value)
+                self.read(value)
                 self._bind(target)
             case ast.AugAssign(target=ast.Name() as target, value=value):
-                self._read(value)
+                self.read(value)
                 self._need(target)
             case ast.Delete(targets=targets):
                 for target in targets:
-                    self._read(target)
+                    self.read(target)
                     self.bound -= {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
             case _:
-                self._read(statement)
-
-    def _read(self, node: ast.AST) -> None:
-        for name in ast.walk(node):
-            if isinstance(name, ast.Name) and not isinstance(name.ctx, ast.Store):
-                self._need(name)
+                self.read(statement)
 
     def _need(self, name: ast.Name) -> None:
         if name in self._names and name.id in self._asked - self.bound and self.missing is None:
             self.missing = name
 
     def _bind(self, target: ast.expr) -> None:
-        self._read(target)
+        self.read(target)
         self.bound |= {
             name.id
             for name in ast.walk(target)

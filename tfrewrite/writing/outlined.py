@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.edits import Edit, InsertBefore, RemoveStatement
+from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,35 +21,47 @@ def outlined(
 
     `given` says what is passed for a parameter where that is not the variable itself.
     """
-    first = step.statements[0]
+    source = facts.source
     owner = [step.owner] if step.owner else []
     parameters = ", ".join([*owner, *step.parameters])
-    results = ", ".join(step.results)
     body = _text(facts, step.statements, without=step.deferred, margin="    ")
-    end = f"    return {results}\n" if results else ""
+    given_back = ", ".join(step.results) if step.value is None else _in_brackets(facts, step.value)
+    end = f"    return {given_back}\n" if given_back else ""
     function = f"@{decorator}\ndef {name}({parameters}):\n{body}{end}"
     passed = ", ".join(given.get(one, one) for one in step.parameters)
     call = f"{step.owner}.{name}({passed})" if step.owner else f"{name}({passed})"
-    after = [
-        _text(facts, [one], start=_lines(facts, one, first.lineno)[0]).rstrip("\n")
-        for one in step.deferred
-    ]
-    call = "\n".join([f"{results} = {call}" if results else call, *after])
-    return (
-        InsertBefore(facts.source.span(step.place), _spaced(facts, step, function)),
-        InsertBefore(facts.source.span(first), call),
-        *(
-            RemoveStatement(facts.source.span(one), facts.source.span(first), kept=True)
-            for one in step.statements
-        ),
-    )
+    made = InsertBefore(source.span(step.place), _spaced(facts, step, function))
+    if step.value is not None:
+        heir = source.span(source.statement(step.value))
+        called: Edit = ReplaceExpression(source.span(step.value), call)
+    else:
+        first = step.statements[0]
+        heir = source.span(first)
+        after = [
+            _text(facts, [one], start=_lines(facts, one, first.lineno)[0]).rstrip("\n")
+            for one in step.deferred
+        ]
+        results = f"{given_back} = " if given_back else ""
+        called = InsertBefore(heir, "\n".join([f"{results}{call}", *after]))
+    removed = [RemoveStatement(source.span(one), heir, kept=True) for one in step.statements]
+    return (made, called, *removed)
 
 
 def kept_lines(facts: Facts, step: InlineStep) -> list[int]:
     """The lines of the step that the function has, in order."""
-    start, end = step.statements[0].lineno, step.statements[-1].end_lineno or 0
+    start = step.statements[0].lineno if step.statements else 0
+    end = (step.statements[-1].end_lineno or 0) if step.statements else -1
     left_out = {number for one in step.deferred for number in _lines(facts, one, start)}
-    return [number for number in range(start, end + 1) if number not in left_out]
+    kept = [number for number in range(start, end + 1) if number not in left_out]
+    if step.value is not None:
+        kept += range(step.value.lineno, (step.value.end_lineno or 0) + 1)
+    return kept
+
+
+def _in_brackets(facts: Facts, value: ast.expr) -> str:
+    """The text of an expression, which may go over several lines."""
+    text = facts.source.segment(value)
+    return f"({text})" if "\n" in text else text
 
 
 def _spaced(facts: Facts, step: InlineStep, function: str) -> str:
@@ -75,6 +87,8 @@ def _text(
 ) -> str:
     """The lines of some statements with the comments in them; those above stay above the call."""
     source = facts.source
+    if not statements:
+        return ""
     start = start or statements[0].lineno
     end = statements[-1].end_lineno or start
     whole = {number for one in statements for number in _within_texts(one)}

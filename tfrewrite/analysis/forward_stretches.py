@@ -1,0 +1,190 @@
+"""Stretches of a loop's body that ask a model and no tape looks on: evaluations written out.
+
+Such a stretch computes with tensors only, and does enough to be traced: a call of what is compiled
+takes as long as some ops do. What the statement behind it reads of that in Python, as
+`total += int(tf.reduce_sum(right))` does, is a part of it.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.abstract_values import Tensor, Thing
+from tfrewrite.analysis.effects import effect_of
+from tfrewrite.analysis.inline_steps import InlineStep, Kind
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
+
+_LOOPS = (ast.For, ast.While)
+_COUNTING = frozenset(f"builtins.{name}" for name in "range zip enumerate len list tuple".split())
+_TO_PYTHON = frozenset(f"builtins.{name}" for name in "float int bool".split())
+_ASKED = frozenset("model layer loss metric".split())
+_OF_METRICS = frozenset("update_state result".split())
+
+
+class ForwardStretches:
+    """Finds them, where a loop comes by often enough and a model, or several layers, are asked."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._names = facts.names
+        self._flow = facts.flow
+        self._scopes = facts.scopes
+        self._own = facts.own_calls
+        self._values = facts.eager_values
+        self._steps = facts.step_functions
+        self._inline = facts.inline_steps
+        self._forward = facts.forward_steps
+
+    @cached_property
+    def all(self) -> list[InlineStep]:
+        """Every one, in the order of the text; each as long as it may be."""
+        found: list[InlineStep] = []
+        taken: set[ast.stmt] = set()
+        calls = [one for one in self._source.all(ast.Call) if self._forward.asked(one)]
+        for call in sorted(calls, key=lambda one: (one.lineno, one.col_offset)):
+            anchor = self._anchor(call)
+            if anchor is None or not taken.isdisjoint({anchor, *self._source.ancestors(anchor)}):
+                continue
+            step = self._stretch(anchor, call)
+            if step is not None and self._is_enough(step):
+                taken.update({*step.statements, anchor})
+                found.append(step)
+        return found
+
+    def from_long_to_short(self, step: InlineStep) -> list[InlineStep]:
+        """The same with less and less around the calls of models."""
+        asking = [number for number, one in enumerate(step.statements) if self._asks(one)]
+        first = asking[0] if asking else len(step.statements)
+        last = asking[-1] + 1 if asking else 0
+        found = [
+            replace(step, statements=step.statements[start:end], value=value)
+            for start in (0, first)
+            for end, value in ((None, step.value), (None, None), (last, None))
+        ]
+        return [one for one in dict.fromkeys(found) if one.statements or one.value is not None]
+
+    def _is_enough(self, step: InlineStep) -> bool:
+        calls = [one for one in step.nodes if isinstance(one, ast.Call)]
+        return self._forward.is_enough(one for call in calls for one in self._forward.asked(call))
+
+    def _asks(self, node: ast.AST) -> bool:
+        return any(isinstance(one, ast.Call) and self._forward.asked(one) for one in ast.walk(node))
+
+    # Where
+
+    def _anchor(self, call: ast.Call) -> ast.stmt | None:
+        """The statement of a loop's body that a call is in; None where the loop is not for it.
+
+        A loop over a list, or of few turns, is a part of what a trace does.
+        """
+        anchor = self._source.statement(call)
+        loops = [one for one in self._flow.enclosing(call) if isinstance(one, _LOOPS)]
+        while loops and isinstance(loops[0], ast.For) and self._forward.is_short(loops[0]):
+            anchor = loops.pop(0)
+        if not loops or not self._inline.is_of_the_turn(anchor, loops[0]):
+            return None
+        return anchor if self._is_alone(anchor) else None
+
+    def _is_alone(self, anchor: ast.stmt) -> bool:
+        """Whether no trace and no tape has to do with a statement, and its loop comes by often."""
+        if self._steps.is_traced(anchor) or isinstance(self._scopes.of(anchor).node, ast.ClassDef):
+            return False
+        return self._forward.may_be_alone(anchor)
+
+    # What
+
+    def _stretch(self, anchor: ast.stmt, call: ast.Call) -> InlineStep | None:
+        block, index = self._source.position(anchor)
+        start = end = index
+        while start and self._is_work(block[start - 1]):
+            start -= 1
+        while end < len(block) and self._is_work(block[end]):
+            end += 1
+        value = self._read(block[end]) if end < len(block) else None
+        if end == index and (value is None or call not in ast.walk(value)):
+            return None
+        loop = [one for one in self._flow.enclosing(anchor) if isinstance(one, _LOOPS)][-1]
+        return InlineStep(
+            Kind.FORWARD, anchor, call, loop, tuple(block[start:end]), loop, value=value
+        )
+
+    def _read(self, statement: ast.stmt) -> ast.expr | None:
+        """What a statement reads in Python, and computes with tensors before it does all else."""
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Name()], value=value)
+                | ast.AugAssign(target=ast.Name(), value=value)
+                | ast.Expr(
+                    value=ast.Call(
+                        func=ast.Attribute(value=ast.Name(), attr="append"),
+                        args=[value],
+                        keywords=[],
+                    )
+                )
+            ):
+                read = self._read_by(value)
+                return read if read is not None and self._computes(read) else None
+        return None
+
+    def _read_by(self, value: ast.expr) -> ast.expr | None:
+        match value:
+            case ast.Call(func=func, args=[ast.Call() as read], keywords=[]):
+                return read if self._names.dotted(func) in _TO_PYTHON else None
+            case ast.Call(
+                func=ast.Attribute(value=ast.Call() as read, attr="numpy"), args=[], keywords=[]
+            ):
+                return read
+        return None
+
+    def _is_work(self, statement: ast.stmt) -> bool:
+        """Whether a statement computes with tensors, and does nothing else."""
+        match statement:
+            case ast.Assign(targets=[target], value=value):
+                return _is_of_names(target) and self._computes(value)
+            case ast.AugAssign(target=ast.Name() as target, value=value):
+                held = [self._values.bound(one) for one in self._flow.reaching(target)]
+                return all(isinstance(one, Tensor) for one in held) and self._computes(value)
+            case ast.Expr(value=ast.Call() as value):
+                return self._is_fine(value) and self._computes(value)
+            case ast.For(body=body, orelse=[], target=target) if self._forward.is_short(statement):
+                return _is_of_names(target) and all(map(self._is_work, body))
+        return False
+
+    def _computes(self, value: ast.expr) -> bool:
+        """Whether an expression computes with tensors, and does nothing else."""
+        calls = [one for one in ast.walk(value) if isinstance(one, ast.Call)]
+        return all(map(self._is_fine, calls)) and (
+            bool(calls) or isinstance(self._values.value(value), Tensor)
+        )
+
+    def _is_fine(self, call: ast.Call) -> bool:
+        symbol = self._names.tf(call.func)
+        if symbol is not None:
+            effect = effect_of(symbol, "2")
+            return effect is not None and effect.returns_tensor and not effect.host
+        path = self._names.dotted(call.func)
+        if path is not None:
+            return path in _COUNTING
+        function = self._own.function(call)
+        if isinstance(function, ast.FunctionDef):
+            return not function.decorator_list and not self._forward.is_compiled(function)
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _OF_METRICS:
+            owner = self._values.value(call.func.value)
+            if isinstance(owner, Thing) and owner.kind == "metric":
+                return True
+        found = self._values.value(call.func)
+        return bool(self._forward.asked(call)) or (
+            isinstance(found, Thing) and found.kind in _ASKED
+        )
+
+
+def _is_of_names(target: ast.expr) -> bool:
+    """Whether a target is made of names only."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return all(map(_is_of_names, target.elts))
+    return isinstance(target, ast.Name)
