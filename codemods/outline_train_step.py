@@ -127,7 +127,7 @@ class OutlineTrainStep(Rule):
     code = "TFR202"
     name = "outline-train-step"
     contracts = (Contract.ROUNDING, Contract.RESAMPLED)
-    triggers = ((b"tensorflow",), (b"GradientTape",))
+    triggers = ((b"tensorflow",), (b"GradientTape", b"for ", b"while "))
     reasons = REASONS | {
         "callers-not-seen": "Not all calls of the new function are seen.",
         "traced-again": "The function around the loop may be called again, and trace it anew.",

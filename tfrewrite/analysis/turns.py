@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def turns(loops: Sequence[ast.AST]) -> float:
-    """How many turns loops make together; infinite where the text does not say it."""
+    """How many turns loops make together, at most; infinite where the text does not say it."""
     product = 1.0
     for loop in loops:
         product *= _turns(loop)
@@ -27,6 +27,8 @@ def _turns(loop: ast.AST) -> float:
             return float("inf")
     match over:
         case ast.Call(func=ast.Name("range"), args=[ast.Constant(int(count))]):
+            return count
+        case ast.Call(ast.Attribute(attr="take"), [ast.Constant(int(count))]) if count >= 0:
             return count
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
             return len(elements)
