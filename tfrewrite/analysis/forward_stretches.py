@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
-from tfrewrite.analysis.abstract_values import Tensor, Thing
+from tfrewrite.analysis.abstract_values import Dataset, Tensor, Thing
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.inline_steps import InlineStep, Kind
 
@@ -84,11 +84,17 @@ class ForwardStretches:
         """
         anchor = self._source.statement(call)
         loops = [one for one in self._flow.enclosing(call) if isinstance(one, _LOOPS)]
-        while loops and isinstance(loops[0], ast.For) and self._forward.is_short(loops[0]):
+        while loops and self._is_unrolled(loops[0]):
             anchor = loops.pop(0)
         if not loops or not self._inline.is_of_the_turn(anchor, loops[0]):
             return None
         return anchor if self._is_alone(anchor) else None
+
+    def _is_unrolled(self, loop: ast.AST) -> TypeGuard[ast.For]:
+        """Whether a trace would hold all turns of a loop, and not many."""
+        if not isinstance(loop, ast.For) or not self._forward.is_short(loop):
+            return False
+        return not isinstance(self._values.value(loop.iter), Dataset)
 
     def _is_alone(self, anchor: ast.stmt) -> bool:
         """Whether no trace and no tape has to do with a statement, and its loop comes by often."""
@@ -151,7 +157,7 @@ class ForwardStretches:
                 return all(isinstance(one, Tensor) for one in held) and self._computes(value)
             case ast.Expr(value=ast.Call() as value):
                 return self._is_fine(value) and self._computes(value)
-            case ast.For(body=body, orelse=[], target=target) if self._forward.is_short(statement):
+            case ast.For(body=body, orelse=[], target=target) if self._is_unrolled(statement):
                 return _is_of_names(target) and all(map(self._is_work, body))
         return False
 
