@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.abstract_values import Number
+from tfrewrite.analysis.array_shapes import rows
 from tfrewrite.analysis.inline_steps import Kind
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.step_functions import Step
@@ -220,12 +221,13 @@ def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obsta
         line = step.place.lineno
         return Obstacle("tensorflow-not-named", f"TensorFlow has no name before line {line}")
     name = facts.names.fresh(_NAMES[step.kind, bool(step.owner)], taken)
-    tried = _tried(facts, step, name, decorator, {})
+    given = _by_rows(facts, step)
+    tried = _tried(facts, step, name, decorator, given)
     if isinstance(tried, _Attempt) and _is_varying(tried.trace):
-        given = _as_tensors(facts, tried, step)
-        if isinstance(given, Obstacle):
-            return Obstacle(given.reason, _of_this_text(given.message, facts, step, tried))
-        tried = _tried(facts, step, name, decorator, given)
+        tensors = _as_tensors(facts, tried, step)
+        if isinstance(tensors, Obstacle):
+            return Obstacle(tensors.reason, _of_this_text(tensors.message, facts, step, tried))
+        tried = _tried(facts, step, name, decorator, {**given, **tensors})
     if isinstance(tried, Obstacle):
         return tried
     trace = tried.trace
@@ -250,6 +252,23 @@ def _tried(
     calls = None if found is None else tuple(found)
     trace = new.step_functions.replayed(Step(function, calls))
     return _Attempt(name, edits, text, new, function, calls, trace)
+
+
+def _by_rows(facts: Facts, step: InlineStep) -> dict[str, str]:
+    """Tuples in place of the arrays that a step only goes through, row by row."""
+    if facts.scopes.of(step.loop).owner("tuple") is not None:
+        return {}
+    found = {}
+    for name in step.parameters:
+        uses = [one for one in step.nodes if isinstance(one, ast.Name) and one.id == name]
+        loops = [facts.source.parent(use) for use in uses]
+        through = all(
+            isinstance(loop, ast.For) and loop.iter is use
+            for use, loop in zip(uses, loops, strict=True)
+        )
+        if through and all(rows(facts.eager_values.value(use)) for use in uses):
+            found[name] = f"tuple({name})"
+    return found
 
 
 def _is_varying(trace: Trace | Obstacle) -> bool:

@@ -22,20 +22,23 @@ def score(logits, weights):
 
 
 total = 0.0
-zeros_tensor = tf.zeros([1, UNITS])
-zeros_tensor_2 = tf.zeros([1, UNITS])
-weights = tf.cast(tf.constant(table), tf.float32)
-initial_summed = tf.zeros([1, UNITS])
-constant_tensor = tf.constant(0.5)
+
+
+@tf.function
+def forward_step(sequence):
+    # Each sequence begins anew.
+    state = [tf.zeros([1, UNITS]), tf.zeros([1, UNITS])]
+    weights = tf.cast(tf.constant(table), tf.float32)
+    summed = tf.zeros([1, UNITS])
+    for element in sequence:
+        out, state = cell(element, state)
+        summed = summed + out * tf.constant(0.5)
+    return score(readout(summed * weights), weights)
+
+
 for epoch in range(2):
     for sequence in sequences:
-        # Each sequence begins anew.
-        state = [zeros_tensor, zeros_tensor_2]
-        summed = initial_summed
-        for element in sequence:
-            out, state = cell(element, state)
-            summed = summed + out * constant_tensor
-        total += float(score(readout(summed * weights), weights))
+        total += float(forward_step(tuple(sequence)))
     print(epoch, total)
 
 digest = hashlib.sha256()

@@ -61,6 +61,8 @@ class Array:
 
     steady: bool = True
     """Whether it has the same shape each time, but perhaps for the last batch."""
+    shape: tuple[int, ...] | None = None
+    """Its shape, where the text says it."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,7 @@ def join(a: Value, b: Value) -> Value:
         case (Number(), Tensor()) | (Tensor(), Number()):
             return Number(None, varies=False, tensors=True, flow=flow_of(a) | flow_of(b))
         case Array(), Array():
-            return Array(a.steady and b.steady)
+            return Array(a.steady and b.steady, a.shape if a.shape == b.shape else None)
         case Group(), Group():
             items = None
             if a.items is not None and b.items is not None and len(a.items) == len(b.items):

@@ -11,6 +11,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
 from tfrewrite.analysis.scopes import Binding, How
 
@@ -388,6 +389,16 @@ class Captured:
         return all(self._is_fresh(binding) for binding in bindings) and all(
             self._looks(use, reader) or copied_by(use) for use in uses
         )
+
+    def is_given_to_op(self, use: ast.expr) -> bool:
+        """Whether an array is handed to an op, which copies it, and changes nothing."""
+        parent = self._source.parent(use)
+        call = self._source.parent(parent) if isinstance(parent, ast.keyword) else parent
+        if not isinstance(call, ast.Call) or call.func is use:
+            return False
+        symbol = self._names.tf(call.func)
+        effect = effect_of(symbol, "2") if symbol is not None else None
+        return effect is not None and effect.stateless and effect.returns_tensor
 
     def _is_settled(self, binding: Binding, reader: ast.AST, *, only: bool) -> bool:
         """Whether a name has its value for good before the function that reads it may run."""

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis import keras_things, keras_training
+from tfrewrite.analysis import array_shapes, keras_things, keras_training
 from tfrewrite.analysis.abstract_values import (
     Array,
     Bottom,
@@ -267,14 +267,20 @@ class EagerCalls:
         if path in ("builtins.iter", "builtins.next") and values:
             if isinstance(values[0], Dataset):
                 return Tensor(nest=True) if path == "builtins.next" else Dataset()
-        if path == "builtins.list" and values and isinstance(values[0], Group):
-            return values[0]
+        if path in ("builtins.list", "builtins.tuple") and values:
+            if isinstance(values[0], Group):
+                return values[0]
+            rows = array_shapes.rows(values[0])
+            if rows is not None:
+                return rows
         if path in _STREAMS:
             return Library(path)
         if path.startswith("numpy.random."):
-            return Array(steady="choice" not in path)
+            shape = array_shapes.of_call(call, path.rpartition(".")[2], self._values.value)
+            return Array(steady="choice" not in path, shape=shape)
         if path in _STEADY:
-            return Array()
+            shape = array_shapes.of_call(call, path.rpartition(".")[2], self._values.value)
+            return Array(shape=shape)
         if path == "numpy.reshape" and self._is_fixed(call.args[1:]):
             return Array()
         if path in _MAKING and len(call.args) == 1 and _is_scalars(values[0]):
@@ -295,10 +301,11 @@ class EagerCalls:
     def _of_method(self, call: ast.Call, func: ast.Attribute) -> Value:
         owner = self._values.value(func.value)
         match owner:
-            case Array() if func.attr in _ARRAY_METHODS:
-                return owner
+            case Array(shape=shape) if func.attr in _ARRAY_METHODS:
+                return replace(owner, shape=array_shapes.after_method(shape, func.attr))
             case Library(path=path) if path in _STREAMS:
-                return Array(steady=func.attr != "choice")
+                shape = array_shapes.of_call(call, func.attr, self._values.value)
+                return Array(steady=func.attr != "choice", shape=shape)
             case Tensor() if func.attr == "numpy":
                 return Array()
             case Thing(kind="tape") if func.attr == "gradient" and len(call.args) > 1:
@@ -323,6 +330,13 @@ class EagerCalls:
             return owner
         return self._called(call, self._values.of_attribute(owner, func.attr))
 
+    def _of_layer(self, call: ast.Call, layer: Thing | Own) -> Value:
+        """What a model or layer gives for tensors and arrays."""
+        one = Tensor(layered=True)
+        given = [self._values.value(argument) for argument in _arguments(call)]
+        found = keras_things.of_cell(layer.symbol, given, one) if isinstance(layer, Thing) else None
+        return found or one
+
     def _called(self, call: ast.Call, function: Value) -> Value:
         match function:
             case Thing(kind="model" | "layer") | Own():
@@ -330,7 +344,7 @@ class EagerCalls:
                 symbolic = [value for value in values if _is_symbolic(value)]
                 if not symbolic:
                     unknown = [value for value in values if isinstance(value, (Unknown, Bottom))]
-                    return unknown[0] if unknown else Tensor(layered=True)
+                    return unknown[0] if unknown else self._of_layer(call, function)
                 merged = joined(*symbolic)
                 assert isinstance(merged, Thing)
                 if keras_training.told(call, self._values.value):

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis import array_shapes
 from tfrewrite.analysis.abstract_values import (
     Array,
     Bottom,
@@ -42,6 +43,7 @@ _VARIABLES = frozenset(
     "trainable_variables trainable_weights variables weights non_trainable_variables".split()
 )
 _LOOKING = frozenset("items values keys get index count copy".split())
+_OF_KERAS = ("model", "layer")
 _KNOWN_LIBRARIES = frozenset("tensorflow numpy math builtins functools operator".split())
 # What goes round in circles is not remembered on the way, and would be followed ever again. In
 # real code few questions need a hundred.
@@ -273,7 +275,7 @@ class EagerValues:
                 )  # fmt: skip
                 if nested:
                     return path in ("builtins.len", "builtins.print")
-                return pure or tape or path.startswith("tensorflow.")
+                return pure or tape or path.startswith("tensorflow.") or self._is_layer(func)
             case ast.keyword():
                 call = self._source.parent(parent)
                 named = self._names.dotted(call.func) if isinstance(call, ast.Call) else None
@@ -281,6 +283,11 @@ class EagerValues:
             case ast.Compare():
                 return True
         return False
+
+    def _is_layer(self, func: ast.expr) -> bool:
+        """Whether a layer of Keras' own is called, which takes lists apart and no more."""
+        found = self.value(func)
+        return isinstance(found, Thing) and found.kind in _OF_KERAS and not found.code
 
     def _is_copied(self, use: ast.expr) -> bool:
         """Whether a compiled function is given a list, or gives one back: they are its own."""
@@ -409,8 +416,9 @@ class EagerValues:
                 return each
             case Number():
                 return Number(None, varies=True)
-            case Array(steady=steady):
-                return Array(steady and self._is_steady(subscript.slice))
+            case Array(steady=steady, shape=shape):
+                shape = array_shapes.of_part(shape, self.value(subscript.slice))
+                return Array(steady and self._is_steady(subscript.slice), shape)
             case Tensor():
                 if self._is_steady(subscript.slice):
                     return owner
@@ -469,8 +477,8 @@ class EagerValues:
                 return Tensor(nest=True)
             case Group(each=each):
                 return each
-            case Array():
-                return found
+            case Array(shape=shape):
+                return replace(found, shape=shape[1:] if shape else None)
             case Number():
                 return Number(None, varies=True)
             case Unknown() | Bottom():

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis import keras_things
 from tfrewrite.analysis.abstract_values import Group, Own, Thing, Value, parts
+from tfrewrite.analysis.array_shapes import rows
 from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import COMPREHENSIONS
@@ -302,11 +303,15 @@ class ForwardSteps:
         return any(self._takes_long(inner, seen) for inner in self._within(function))
 
     def is_short(self, loop: ast.For) -> bool:
-        """Whether a loop runs over a list, as one of layers or variables, or makes few turns."""
+        """Whether a loop runs over a list, as one of layers or variables, or makes few turns.
+
+        So it does over the rows of an array that has few.
+        """
         over = [loop.iter]
         if isinstance(loop.iter, ast.Call) and self._names.dotted(loop.iter.func) in _SIDE_BY_SIDE:
             over = loop.iter.args
-        lists = all(isinstance(self._values.value(one), Group) for one in over)
+        values = [self._values.value(one) for one in over]
+        lists = all(isinstance(one, Group) or rows(one) is not None for one in values)
         return lists or turns([loop]) <= _FEW_TURNS
 
 

@@ -6,10 +6,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.abstract_values import Group, group
 from tfrewrite.analysis.effects import Effect, effect_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
+
+    from tfrewrite.analysis.abstract_values import Value
 
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LAYER = ("keras.layers.",)
@@ -36,6 +39,8 @@ SQUASHING = frozenset(
 )
 # How many tensors they give with `return_state`: the output and their states.
 WITH_STATE = {"keras.layers.SimpleRNN": 2, "keras.layers.GRU": 2, "keras.layers.LSTM": 3}
+# How many states they keep, which they give in a list where they are given one.
+CELLS = {"keras.layers.SimpleRNNCell": 1, "keras.layers.GRUCell": 1, "keras.layers.LSTMCell": 2}
 # Their methods `apply_gradients` and `apply` were not traced, or keep a state in Python.
 _OTHER_OPTIMIZERS = frozenset("LossScaleOptimizer MultiOptimizer Optimizer OptimizerMap".split())
 # Their stream is a variable, and the same in a trace.
@@ -86,6 +91,14 @@ def kind_of(symbol: str) -> str | None:
             effect = effect_of(f"{symbol}.__call__", "2")
             return None if effect is None or effect.host or effect.calls else kind
     return None
+
+
+def of_cell(symbol: str, given: Sequence[Value], output: Value) -> Value | None:
+    """What a cell gives for an input and a list of states; None for all other calls."""
+    states = given[1] if len(given) > 1 else None
+    if symbol not in CELLS or not isinstance(states, Group):
+        return None
+    return group(output, group(*[output] * CELLS[symbol]))
 
 
 def draws(symbol: str, options: Collection[str]) -> bool:

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 _NAME = "training"
 
 
-def told(call: ast.Call, value: Callable[[ast.expr], Value]) -> bool | None:
-    """Whether a call says that it is for training, as far as known; None where it says nothing."""
+def told(call: ast.Call, value: Callable[[ast.expr], Value], inputs: int = 1) -> bool | None:
+    """Whether a call says that it is for training, as far as known; None where it says nothing.
+
+    So many of its arguments are something else: cells are given their states, too.
+    """
     by_itself = isinstance(call.func, ast.Attribute) and call.func.attr == "call"
-    if by_itself or len(call.args) > 1:
+    if by_itself or len(call.args) > inputs:
         return True
     given = [keyword.value for keyword in call.keywords if keyword.arg in (_NAME, None)]
     return _meant(value(given[0])) if given else None

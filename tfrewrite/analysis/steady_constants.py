@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.constant_values import ConstantValues
-from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.hoisting import Place
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
@@ -172,7 +171,8 @@ class SteadyConstants:
         if self._operands.is_number(expr):
             return None
         if isinstance(expr, ast.Name):
-            if self._captured.untouched(expr, expr, self._is_copied) or self._is_tensor(expr):
+            copied = self._captured.is_given_to_op
+            if self._captured.untouched(expr, expr, copied) or self._is_tensor(expr):
                 return None
         message = f"it is not known what `{ast.unparse(expr)}` is, and whether it stays so"
         return Obstacle("operand-unknown", message)
@@ -192,16 +192,6 @@ class SteadyConstants:
         return any(
             node.attr in ("watch", "ForwardAccumulator") for node in self._source.all(ast.Attribute)
         )
-
-    def _is_copied(self, use: ast.expr) -> bool:
-        """Whether an array is handed to an op, which copies it, and changes nothing."""
-        parent = self._source.parent(use)
-        call = self._source.parent(parent) if isinstance(parent, ast.keyword) else parent
-        if not isinstance(call, ast.Call) or call.func is use:
-            return False
-        symbol = self._names.tf(call.func)
-        effect = effect_of(symbol, "2") if symbol is not None else None
-        return effect is not None and effect.stateless and effect.returns_tensor
 
     # Whether the loop makes it
 

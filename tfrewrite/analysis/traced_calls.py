@@ -265,7 +265,8 @@ class TracedCalls:
             self._libraries.check_logits(flat, call)
         flow = self._libraries.flow(call, effect, values)
         if thing.kind in ("model", "layer"):
-            says = keras_training.told(call, tracer.value)
+            inputs = 2 if thing.symbol in keras_things.CELLS else 1
+            says = keras_training.told(call, tracer.value, inputs)
             with tracer.told(to_train=True if thing.awake else says):
                 drawing = thing.draws and not tracer.resting
                 tracer.trace.layers_draw = tracer.trace.layers_draw or drawing
@@ -277,7 +278,8 @@ class TracedCalls:
                 else:
                     self._run_inside(thing, call)
             given = Tensor(flow=flow, layered=True, squashed=self._squashes(thing))
-            return group(*[given] * thing.gives) if thing.gives else given
+            of_cell = keras_things.of_cell(thing.symbol, values, given)
+            return of_cell or (group(*[given] * thing.gives) if thing.gives else given)
         self._run_inside(thing, call)
         tracer.called.append((thing, frozenset()))
         if thing.kind == "loss":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from contextlib import contextmanager
 from dataclasses import replace
-from math import inf
+from math import inf, prod
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.abstract_values import (
@@ -47,6 +47,8 @@ _DEEPEST = 30
 _ROUNDS = 4
 _FEW_ITEMS = 8
 _VARIABLES_OF_A_MODEL = 4
+# So many elements of an array may become a part of a graph.
+_MOST_KEPT = 100_000
 _ORDINARY = frozenset({"__init__", "__call__", "__repr__", "__str__"})
 
 
@@ -425,12 +427,20 @@ class Tracer:
         if isinstance(found, Unknown):
             raise TraceError("captured-not-fixed", found.why)
         if isinstance(found, Array):
-            message = f"`{name.id}` is a numpy array, which a trace keeps as it is at first"
-            raise TraceError("captured-not-fixed", message)
+            return self._array(name, found)
         if isinstance(found, Thing) and found.kind == "symbolic":
             raise TraceError("captured-not-fixed", f"`{name.id}` is a part of a model")
         self.check_mask(found, name.id)
         return found
+
+    def _array(self, name: ast.Name, found: Array) -> Value:
+        """An array that a trace keeps as it is at first."""
+        small = found.shape is not None and prod(found.shape) <= _MOST_KEPT
+        data = self.facts.captured
+        if small and data.untouched(name, self._running[0], data.is_given_to_op):
+            return Number()
+        message = f"`{name.id}` is a numpy array, which a trace keeps as it is at first"
+        raise TraceError("captured-not-fixed", message)
 
     def known(self, found: Value, text: str, line: int) -> Value:
         """A value that is found outside of the function, where it is the same at each call."""

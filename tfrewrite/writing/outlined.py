@@ -24,7 +24,8 @@ def outlined(
     source = facts.source
     owner = [step.owner] if step.owner else []
     parameters = ", ".join([*owner, *step.parameters])
-    body = _text(facts, step.statements, without=step.deferred, margin="    ")
+    start = _start(facts, step)
+    body = _text(facts, step.statements, without=step.deferred, margin="    ", start=start)
     given_back = ", ".join(step.results) if step.value is None else _in_brackets(facts, step.value)
     end = f"    return {given_back}\n" if given_back else ""
     function = f"@{decorator}\ndef {name}({parameters}):\n{body}{end}"
@@ -49,13 +50,21 @@ def outlined(
 
 def kept_lines(facts: Facts, step: InlineStep) -> list[int]:
     """The lines of the step that the function has, in order."""
-    start = step.statements[0].lineno if step.statements else 0
+    start = _start(facts, step)
     end = (step.statements[-1].end_lineno or 0) if step.statements else -1
     left_out = {number for one in step.deferred for number in _lines(facts, one, start)}
     kept = [number for number in range(start, end + 1) if number not in left_out]
     if step.value is not None:
         kept += range(step.value.lineno, (step.value.end_lineno or 0) + 1)
     return kept
+
+
+def _start(facts: Facts, step: InlineStep) -> int:
+    """The line that the function begins with; where no call takes its place, with the comments."""
+    if not step.statements:
+        return 0
+    first = step.statements[0]
+    return first.lineno if step.value is None else _lines(facts, first, 0)[0]
 
 
 def _in_brackets(facts: Facts, value: ast.expr) -> str:
