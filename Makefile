@@ -42,8 +42,8 @@ demo: setup ## Rewrite the shipped legacy script, and prove the rewrite; the rep
 test: setup ## Run all tests but those of test-more
 	@$(DEV)/pytest -m "not more" $(PYTEST_ARGS)
 
-test-more: setup setup-keras2 ## Run the corpus in more TensorFlows: eager scripts in 2.15, the rest of the others in 2.21
-	@$(DEV)/pytest -m more tests/test_corpus.py $(PYTEST_ARGS)
+test-more: setup setup-keras2 ## Run the corpus in more TensorFlows (eager scripts in 2.15, the rest of the others in 2.21), and the long programs of the proof
+	@$(DEV)/pytest -m more tests/test_corpus.py tests/test_verifier_mutations.py $(PYTEST_ARGS)
 
 test-fast: setup-dev ## Run the tests that need neither TensorFlow nor the network
 	@$(DEV)/pytest -m "not tensorflow and not pypi" $(PYTEST_ARGS)

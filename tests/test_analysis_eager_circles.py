@@ -21,7 +21,7 @@ def in_circles() -> str:
 
 def test_names_that_are_made_of_each_other() -> None:
     found = facts(in_circles())
-    began = time.monotonic()
+    began = time.process_time()
     values = [found.eager_values.value(name) for name in found.source.all(ast.Name)]
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 30
     assert any(isinstance(one, Unknown) for one in values)

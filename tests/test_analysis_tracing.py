@@ -132,13 +132,13 @@ def test_which_layers_draw_and_make_variables() -> None:
         ("for x, y in data:\n    v = x  # here", Tensor(nest=True)),
         ("for i, (x, y) in enumerate(data):\n    v = i  # here", Number(varies=True)),
         ("for i, (x, y) in enumerate(data):\n    v = y  # here", Tensor(nest=True)),
-        ("(a, b), c = (xs, weights), 3\nv = a  # here", Array()),
+        ("(a, b), c = (xs, weights), 3\nv = a  # here", Array(shape=(64, 6))),
         ("v = model.trainable_variables  # here", Group(None, Thing("variable", "Variable"))),
         (
             "@tf.function\ndef f():\n    return weights * 2, 3\nv = f()  # here",
             group(Tensor(), Tensor()),
         ),
-        ("v = np.random.RandomState(1).normal(size=3)  # here", Array()),
+        ("v = np.random.RandomState(1).normal(size=3)  # here", Array(shape=(3,))),
     ],
 )
 def test_values_of_expressions(text: str, expected: Value) -> None:

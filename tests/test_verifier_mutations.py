@@ -1,7 +1,7 @@
 """The verifier catches wrong rewrites and passes right ones, on programs that really run.
 
 Here some variants of each program, the near ones before others; `make proof` tries all of them
-under several seeds.
+under several seeds, and `make test-more` those that take long.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ CHEAP = (Contract.ROUNDING, Contract.EXACT, Contract.SHIFTED, Contract.PRECISION
 BY_DISTRIBUTION = "tf1_dropout"
 """The one program of which a wrong rewrite is tried that is judged under several seeds."""
 WRONG = 2
+LONG = frozenset("tf2_fit tf2_gru tf2_clipping tf2_convolutions tf2_cnn_chaotic".split())
+"""Each takes more than a minute, and others of their kind are tried: they are for `test-more`."""
 
 
 def some(program: Program) -> tuple[Variant, ...]:
@@ -36,7 +38,13 @@ def some(program: Program) -> tuple[Variant, ...]:
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("program", programs(), ids=lambda program: program.name)
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(one, id=one.name, marks=[pytest.mark.more] if one.name in LONG else [])
+        for one in programs()
+    ],
+)
 def test_right_ones_pass_and_wrong_ones_are_caught(
     program: Program, request: pytest.FixtureRequest
 ) -> None:
