@@ -146,6 +146,21 @@ def test_values_of_expressions(text: str, expected: Value) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "literal"),
+    [("not False", True), ("not 3", False), ("-2", -2), ("-0.5", -0.5), ("+2", None), ("~2", None)],
+)
+def test_signs_are_a_part_of_numbers(text: str, literal: object) -> None:
+    found = value(f"v = {text}  # here")
+    assert isinstance(found, Number)
+    assert (found.literal.value if found.literal else None) == literal
+    trace = replayed(f"def step():\n    return {text}\n")
+    assert isinstance(trace, Trace)
+    inside = trace.returned
+    assert isinstance(inside, Number)
+    assert (inside.literal.value if inside.literal else None) == literal
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("v = something  # here", "not bound"),

@@ -89,6 +89,20 @@ def step(x, y):
     optimizer.apply_gradients(zip(gradients, variables))
     return loss
 """
+CELLS = """\
+cell = tf.keras.layers.LSTMCell(6)
+dense = tf.keras.layers.Dense(1)
+"""
+FROM_CELLS = """\
+def step(x, y):
+    with tf.GradientTape() as tape:
+        output, state = cell(x, {})
+        loss = loss_object(y, dense(output + state[0]))
+    variables = cell.trainable_variables + dense.trainable_variables
+    gradients = tape.gradient(loss, variables)
+    optimizer.apply_gradients(zip(gradients, variables))
+    return loss
+"""
 TWO_OUTPUTS = """\
 inputs = tf.keras.Input((6,))
 hidden = tf.keras.layers.Dense(4)(inputs)
@@ -296,6 +310,49 @@ FROM_OUTSIDE = (
         """,
     ),
     no(
+        "an array that a library gets hold of",
+        "captured-not-fixed",
+        "mask = np.ones((6,), np.float32)\nnp.random.shuffle(mask)\n",
+        with_loss("loss_object(y, model(x * mask))"),
+        LOOP,
+    ),
+    no(
+        "an array with another name",
+        "captured-not-fixed",
+        "mask = np.ones((6,), np.float32)\nother = mask\n",
+        with_loss("loss_object(y, model(x * mask))"),
+        """
+        for x, y in data:
+            other[0] += 1
+            loss = step(x, y)
+        """,
+    ),
+    no(
+        "an array that is written to by an operator",
+        "captured-not-fixed",
+        "mask = np.ones((6,), np.float32)\n",
+        with_loss("loss_object(y, model(x * mask))"),
+        """
+        for x, y in data:
+            mask += 1
+            loss = step(x, y)
+        """,
+    ),
+    no(
+        "an array whose size is not said",
+        "captured-not-fixed",
+        "mask = np.linspace(0.0, 1.0, len(open('f').read()))\n",
+        with_loss("loss_object(y, model(x * tf.constant(mask)))"),
+        LOOP,
+    ),
+    no(
+        "an array that is large for a graph",
+        "captured-not-fixed",
+        "table = np.zeros((10000, 600), np.float32)\n",
+        with_loss("loss_object(y, model(tf.gather(table, tf.cast(y, tf.int32))))"),
+        LOOP,
+    ),
+    no(
         "an attribute of something",
         "captured-not-fixed",
         """
@@ -403,6 +460,13 @@ OBJECTS = (
         "races-with-update",
         TWO_OUTPUTS,
         TWO_HEADS.replace("tf.nn.l2_loss(b)", "tf.reduce_mean(b)"),
+        LOOP,
+    ),
+    no(
+        "a cell that may be given a tensor as its state",
+        "fails-when-traced",
+        CELLS.replace("LSTM", "GRU"),
+        FROM_CELLS.format("x"),
         LOOP,
     ),
     no(
@@ -1099,6 +1163,15 @@ DRAWING = (
 )
 COMPILED = (
     yes("an output and a state", RECURRENT, WITH_STATE, LOOP),
+    yes("a cell with a list of states", CELLS, FROM_CELLS.format("[x, x]"), LOOP),
+    yes(
+        "a small array that stays",
+        """
+        mask = np.linspace(0.0, 1.0, 6)
+        """,
+        with_loss("loss_object(y, model(x * tf.constant(mask, tf.float32)))"),
+        LOOP,
+    ),
     yes("two outputs of a model", TWO_OUTPUTS, TWO_HEADS, LOOP),
     yes(
         "a model of its own that is never called whole",

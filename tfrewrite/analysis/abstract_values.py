@@ -217,6 +217,18 @@ def _both(
     return tuple(x | y for x, y in zip(a, b, strict=False))
 
 
+def turned(op: ast.unaryop, number: Number) -> Number:
+    """What `not`, `-` and the like make of a number."""
+    literal = None
+    if number.literal is not None:
+        value = number.literal.value
+        if isinstance(op, ast.Not):
+            literal = ast.Constant(not value)
+        elif isinstance(op, ast.USub) and isinstance(value, (int, float)):
+            literal = ast.Constant(-value)
+    return replace(number, literal=literal)
+
+
 def flow_of(value: Value) -> Flow:
     """What all the tensors of a value are computed from."""
     found = NO_FLOW

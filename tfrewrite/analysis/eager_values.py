@@ -28,6 +28,7 @@ from tfrewrite.analysis.abstract_values import (
     group,
     is_nested,
     joined,
+    turned,
 )
 from tfrewrite.analysis.eager_calls import EagerCalls
 from tfrewrite.analysis.members import Members
@@ -333,9 +334,9 @@ class EagerValues:
                 sides = [self.value(left), self.value(right)]
                 both = _put_together(*sides) if isinstance(op, ast.Add) else None
                 return both or self._computed(sides)
-            case ast.UnaryOp(operand=operand):
+            case ast.UnaryOp(op=op, operand=operand):
                 found = self.value(operand)
-                return found if isinstance(found, Number) else self._computed([found])
+                return turned(op, found) if isinstance(found, Number) else self._computed([found])
             case ast.Subscript():
                 return self._subscript(expr)
             case ast.Starred(value=value):
@@ -401,7 +402,7 @@ class EagerValues:
             case Thing(kind="variable") if name in ("shape", "dtype", "name"):
                 return Number(None)
             case Array() if name == "T":
-                return owner
+                return replace(owner, shape=None)
         return Unknown(f"what the attribute `{name}` holds is not known")
 
     def _subscript(self, subscript: ast.Subscript) -> Value:

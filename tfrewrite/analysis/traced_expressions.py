@@ -19,6 +19,7 @@ from tfrewrite.analysis.abstract_values import (
     join,
     joined,
     parts,
+    turned,
 )
 from tfrewrite.analysis.gradient_flow import NO_FLOW
 from tfrewrite.analysis.trace import TraceError
@@ -73,9 +74,11 @@ class TracedExpressions:
                 if test.literal is None:
                     return Number()
                 return Number(ast.Constant(not test.literal.value))
-            case ast.UnaryOp(operand=operand):
+            case ast.UnaryOp(op=op, operand=operand):
                 found = self.value(operand)
-                return found if isinstance(found, Number) else self.computed([found], operand)
+                if isinstance(found, Number):
+                    return turned(op, found)
+                return self.computed([found], operand)
             case ast.BoolOp(values=values):
                 for value in values:
                     self.plain_test(value)
