@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis import keras_things
-from tfrewrite.analysis.abstract_values import Group, Own, Thing, Value, parts
+from tfrewrite.analysis.abstract_values import Group, Number, Own, Thing, Value, parts
 from tfrewrite.analysis.array_shapes import rows
 from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.obstacle import Obstacle
@@ -261,7 +261,7 @@ class ForwardSteps:
             return False
         if loops and outside == 1.0 and self._holds_long_loops(loops[0], seen):
             return False
-        outside *= turns(loops)
+        outside *= turns(loops, self._count)
         if outside > _FEW_TURNS:
             return True
         function = self._source.function(node)
@@ -270,6 +270,12 @@ class ForwardSteps:
         seen.add(function)
         calls = self._steps.calls(function)
         return any(self._is_often(call, outside, seen) for call in calls or ())
+
+    def _count(self, number: ast.expr) -> int | None:
+        """The integer that an expression surely is."""
+        found = self._values.value(number)
+        literal = found.literal if isinstance(found, Number) and not found.varies else None
+        return literal.value if literal is not None and isinstance(literal.value, int) else None
 
     def _is_now_and_then(self, node: ast.AST, loop: ast.AST | None) -> bool:
         """Whether a place is for some turns of a loop only, as `if step % 100 == 0:` says."""
@@ -312,7 +318,7 @@ class ForwardSteps:
             over = loop.iter.args
         values = [self._values.value(one) for one in over]
         lists = all(isinstance(one, Group) or rows(one) is not None for one in values)
-        return lists or turns([loop]) <= _FEW_TURNS
+        return lists or turns([loop], self._count) <= _FEW_TURNS
 
 
 def _is_of_one_turn(test: ast.expr) -> bool:
