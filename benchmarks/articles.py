@@ -12,6 +12,7 @@ from docs/articles/measured.json, where all that the text needs is kept. Needs t
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import sys
 import textwrap
@@ -116,6 +117,7 @@ class Found:
     """What a study found, in words."""
 
     case: str
+    digest: str
     tensorflow: str
     machine: str
     rules: tuple[str, ...]
@@ -207,6 +209,13 @@ def longer(study: Study, case: Case, name: str) -> Program:
     return Program.of(case.folder, SCRIPT, ((SCRIPT, text.encode()),))
 
 
+def digest(study: Study) -> str:
+    """Tells whether what was measured is of the scripts as they are."""
+    case = case_of(study)
+    texts = (longer(study, case, name).replacements[0][1] for name in (SCRIPT, "expected.py"))
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()[:16]
+
+
 def drawings(study: Study, verification: Verification) -> Iterator[tuple[str, str]]:
     """The charts of the report that a study shows, by the names of their files."""
     speed, growth = verification.speed, verification.growth
@@ -235,6 +244,7 @@ def found(study: Study, verification: Verification) -> Found:
     steady, first = ratios["steady state"], ratios["first step"]
     return Found(
         case=study.case,
+        digest=digest(study),
         tensorflow=environment.tensorflow,
         machine=f"{environment.processor}, {environment.cores} cores",
         rules=case_of(study).rules,

@@ -6,6 +6,7 @@ The same samples give the same text, which a test relies on. `make bench` calls 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import median
@@ -113,13 +114,15 @@ def machines(chosen: Sequence[Sample]) -> list[str]:
     )
     if not lines:
         return ["Nothing has been measured yet.\n"]
-    rounds = sorted({one.rounds for one in chosen})
+    rounds = sorted(Counter(one.rounds for one in chosen).items())
+    counted = [f"{number} for {count}" for number, count in rounds]
     days = sorted({one.taken for one in chosen})
     loads = sorted(run.load for one in chosen for run in one.processes)
     lines.append(f"- {', '.join(versions)}")
     lines.append(
-        f"- {' or '.join(map(str, rounds))} processes of each version, {' to '.join(ends(days))};"
-        f" the load of the machine was {median(loads):.1f} in the median, {loads[-1]:.1f} at most"
+        f"- {len(chosen)} pairs, {' to '.join(ends(days))}; processes of each version:"
+        f" {', '.join(counted)} of these; the load of the machine was {median(loads):.1f} in the"
+        f" median, {loads[-1]:.1f} at most"
     )
     return ["\n".join(lines) + "\n"]
 

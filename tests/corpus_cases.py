@@ -33,6 +33,8 @@ class Case:
     contracts: tuple[str, ...]
     refusals: tuple[str, ...]
     steps: int
+    shows: str
+    """What is to be learned from it; of what is left alone, why it is."""
     request: tuple[str, ...] = ()
     """Rules that are asked for by their code, beside those that are made by default."""
     allow: tuple[str, ...] = ()
@@ -43,8 +45,6 @@ class Case:
     """For timing: which loop's turns are timed, from 1, where it is not the one that trains."""
     synthetic: bool = False
     """Whether it wants a well-known data set, which is then made up."""
-    shows: str = ""
-    """What is to be learned from it, where the title does not say it."""
     longer: tuple[str, str] | None = None
     """For timing: a piece of the script, and what takes its place so that there are more steps."""
 

@@ -76,12 +76,18 @@ def test_what_is_left_alone_is_left_alone(case: Case) -> None:
     assert unchanged == case.is_left_alone
 
 
-def test_what_is_refused_in_graph_mode_is_a_lesson() -> None:
-    """Of the scripts that are refused and left alone there are ten and more; each says why."""
+def test_there_are_as_many_scripts_of_each_kind_as_were_asked_for() -> None:
+    graphs = [case for case in CASES if "1.15" in case.tensorflow]
+    eager = [case for case in CASES if "2.21" in case.tensorflow and case not in graphs]
     refused = [case for case in CASES if case.refusals and case.is_left_alone]
-    lessons = [case for case in refused if "1.15" in case.tensorflow]
-    assert len(lessons) >= MANY
-    assert [case.name for case in lessons if not case.shows.strip()] == []
+    assert len(graphs) >= 22
+    assert len(eager) >= 18
+    for lessons in (refused, [case for case in refused if case in graphs]):
+        assert len(lessons) >= MANY
+
+
+def test_each_script_says_what_it_shows() -> None:
+    assert [case.name for case in CASES if len(case.shows.split()) < 8] == []
 
 
 def conditions_of(case: Case, python: Path) -> Conditions:

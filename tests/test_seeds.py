@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from corpus_cases import CASES, Case, rewrite
+from tfrewrite.engine import rewrite_text
 from tfrewrite.model import Kind, Outcome, Status
 from tfrewrite.registry import all_rules
 
@@ -76,7 +77,23 @@ EXPLAINED = {
         "test_verification_reports.py",
         "test_text_of_a_pass",
     ),
+    "001: nodes of a graph that grows, in runs": (
+        "test_verify_growth.py",
+        "test_nodes_and_memory_of_a_graph_that_grows",
+    ),
+    "001: traces, in runs": (
+        "test_verify_growth.py",
+        "test_traces_of_a_function_that_gets_numbers",
+    ),
     "002: peak memory": ("test_verification_reports.py", "test_json_has_all_there_is"),
+    "002: how much more memory it is with each step": (
+        "test_verify_growth.py",
+        "test_how_memory_went",
+    ),
+    "003: traces of a step that gets its model": (
+        "test_verify_growth.py",
+        "test_traces_of_a_step_that_gets_its_model",
+    ),
     "004: the first step apart from the steady state": (
         "test_verify_timing.py",
         "test_first_step_start_up_and_whole_run_are_told_apart",
@@ -122,6 +139,38 @@ def test_what_becomes_of_it_by_default(row: Row) -> None:
     offered = [one for one in outcome.findings if one.kind is Kind.REWRITE and not one.applicable]
     assert [one.contract.value for one in offered if one.contract] == list(row.offers)
     assert all(one.changes for one in offered)
+
+
+def test_what_a_report_of_a_trace_says() -> None:
+    """The two reports of 001-3 on one call, by what they name; the rule alone would not tell."""
+    outcome = rewrite(FOLDERS["article_001_3a_trace_without_values"])
+    printed, read = (one.message for one in outcome.findings if one.rule == "TFR209")
+    assert "prints only when `chain` is traced" in printed
+    assert "`tf.print`" in printed
+    assert "`tf.reduce_sum(x).numpy()` raises when `chain` is traced" in read
+
+
+def test_a_step_with_arguments_is_refused_where_it_is_called_with_several_models() -> None:
+    """003-1 before somebody compiled it: with one model it is compiled, with two it is refused."""
+    compiled = (FOLDERS["article_003_1_step_with_arguments"].folder / "original.py").read_text()
+    assert compiled.count("@tf.function\n") == 1
+    eager = compiled.replace("@tf.function\n", "")
+    rules = [rule for rule in all_rules() if rule.code == "TFR201"]
+    one = rewrite_text(eager, rules, path="original.py")
+    assert one.after == compiled
+    call = "        error = learn(x, kind, classifier, descent)\n"
+    made = "classifier = tf.keras.Sequential("
+    assert (eager.count(call), eager.count(made)) == (1, 1)
+    other = next(line for line in eager.splitlines(keepends=True) if line.startswith(made))
+    more = eager.replace(call, call + call.replace("classifier", "other"))
+    more = more.replace(other, other + other.replace("classifier", "other"))
+    several = rewrite_text(more, rules, path="original.py")
+    assert several.after == more
+    assert [refusal.reason for refusal in several.refusals] == ["two-objects"]
+
+
+def test_what_piles_up_is_never_deleted() -> None:
+    assert all(not rule.contracts for rule in all_rules() if rule.code == "TFR502")
 
 
 @pytest.mark.parametrize(("file", "test"), EXPLAINED.values(), ids=EXPLAINED)

@@ -116,6 +116,7 @@ def test_the_page_of_a_pass() -> None:
         "All 5 observables, the furthest apart first",
         "34 values lie above the scale, of 720: the longest is 670 ms, step 1 of the rewritten",
         "graph nodes 120 to 946 122, constant",
+        "memory +53 MB in 59 steps +1 MB in 59 steps",
         "sessions 4 runs a step, 1.25 MB fed, 21% of a step outside of runs 1 run a step",
         "TensorFlow 1.15.5",
         "12 processes, in the order in which they ran",

@@ -276,7 +276,7 @@ def _growth(one: Verification) -> Iterator[tuple[str, ...]]:
     def each(say: str) -> list[str]:
         return [_grown(growth, say) if growth else "" for growth in both]
 
-    for say in ("step time in 1,000 steps", "graph nodes", "retraces", "peak memory"):
+    for say in ("step time in 1,000 steps", "graph nodes", "retraces", "memory", "peak memory"):
         yield say, *each(say)
     if any(growth.traffic for growth in both if growth):
         yield "sessions", *(words.traffic(growth.traffic) if growth else "" for growth in both)
@@ -287,6 +287,8 @@ def _grown(growth: Growth, say: str) -> str:
         return words.nodes(growth.graph_nodes)
     if say == "retraces":
         return f"{growth.retraces:,}"
+    if say == "memory":
+        return words.memory_course(growth.memory_mb)
     if say == "peak memory":
         return words.memory(growth.peak_memory_mb)
     return words.slope(growth.step_time_slope)

@@ -136,7 +136,14 @@ def _speed(speed: Speed) -> Iterator[str]:
 def _growth(one: Verification) -> Iterator[str]:
     found = [(v, grown) for v in words.VERSIONS if (grown := words.grown(one, v))]
     if found:
-        titles = ("Growth", "Step time, in 1,000 steps", "Graph nodes", "Retraces", "Peak memory")
+        titles = (
+            "Growth",
+            "Step time, in 1,000 steps",
+            "Graph nodes",
+            "Retraces",
+            "Memory",
+            "Peak memory",
+        )
         yield from table(
             titles,
             (
@@ -145,6 +152,7 @@ def _growth(one: Verification) -> Iterator[str]:
                     words.slope(grown.step_time_slope),
                     words.nodes(grown.graph_nodes),
                     f"{grown.retraces:,}",
+                    words.memory_course(grown.memory_mb),
                     words.memory(grown.peak_memory_mb),
                 )
                 for version, grown in found

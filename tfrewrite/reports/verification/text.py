@@ -144,10 +144,12 @@ def _from_to(speed: Speed, name: str) -> str:
 
 def _grown(growth: Growth) -> str:
     slope = words.slope(growth.step_time_slope)
+    course = words.memory_course(growth.memory_mb)
     parts = [
         "" if slope == words.UNKNOWN else f"{slope} step time in 1,000 steps",
         f"graph nodes {words.nodes(growth.graph_nodes)}" if growth.graph_nodes else "",
         plural(growth.retraces, "retrace"),
+        "" if course == words.UNKNOWN else f"memory {course}",
         f"peak {words.memory(growth.peak_memory_mb)}",
     ]
     return ", ".join(part for part in parts if part)

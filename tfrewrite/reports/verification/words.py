@@ -263,6 +263,14 @@ def memory(megabytes: float) -> str:
     return f"{megabytes / 1000:.2f} GB" if abs(megabytes) >= 1000 else f"{megabytes:.0f} MB"
 
 
+def memory_course(each_step: Sequence[float]) -> str:
+    """How much memory came or went from the first step to the last; with one step there is none."""
+    if len(each_step) < 2 or not math.isfinite(change := each_step[-1] - each_step[0]):
+        return UNKNOWN
+    sign = "-" if round(change) < 0 else "+"
+    return f"{sign}{memory(abs(change))} in {plural(len(each_step) - 1, 'step')}"
+
+
 def slope(value: float) -> str:
     """A step-time slope, as percent of the median step in 1,000 steps."""
     if not math.isfinite(value):
