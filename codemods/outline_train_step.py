@@ -42,7 +42,7 @@ _NAMES = {
 
 
 class OutlineTrainStep(Rule):
-    """Makes a compiled function of a training step that is written out in a loop.
+    """Makes a compiled function of a training step, or an evaluation, written out in a loop.
 
     ## Why it is slow
     In eager mode each op of the step, of its gradient and of the optimizer goes through Python on
@@ -85,6 +85,11 @@ class OutlineTrainStep(Rule):
       gathered meanwhile, becomes a function of its own (`update_step`), with what computes with
       tensors right before it, and with the lists that are made of tensors right after it. Such
       lists right after a step, as the sums of its gradients, go into that.
+    - Where no tape looks on, what a loop asks a model, or several layers, becomes a function
+      (`forward_step`): an evaluation, a text that is written word by word. It goes from the first
+      to the last of the statements around that do nothing but compute with tensors. What the next
+      one reads in Python, as `total += int(tf.reduce_sum(right))` does, is computed by it, too. An
+      inner loop over a list, or over the rows of an array that surely has few, goes into it whole.
     - Prints, summaries, lists and counts in the middle of the step are done right after it, where
       they only look at numbers and tensors that stay what they are until then. Where something else
       must stay in the loop, the step ends at an update or a gradient before it.
@@ -115,6 +120,9 @@ class OutlineTrainStep(Rule):
     lists that are changed in place, or hold numbers or arrays, are refused
     (`argument-not-known`). An update beside a step that is computed from the values of variables
     is left alone where it may change them (`races-with-update`).
+    Nothing is said of what asks no more than a layer without a tape, which may be faster as it is,
+    nor of a function in it that TFR201 compiles by itself. Losses that layers add are lost outside
+    of a trace (`python-effect`).
     Where the function around the loop may be called again and stands in another function, or is a
     static method, there is no place for a function that is made once (`traced-again`).
 
