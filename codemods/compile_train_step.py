@@ -9,6 +9,7 @@ from tfrewrite.analysis.trace import REASONS
 from tfrewrite.edits import Decorate
 from tfrewrite.model import Contract, Refusal, Rewrite, Site, Span
 from tfrewrite.rule import Rule
+from tfrewrite.triggers import SURELY_TF2
 from tfrewrite.writing.drawn_anew import drawn_anew
 from tfrewrite.writing.spelling import named_before, spelled_at
 
@@ -111,7 +112,7 @@ class CompileTrainStep(Rule):
     code = "TFR201"
     name = "compile-train-step"
     contracts = (Contract.ROUNDING, Contract.RESAMPLED)
-    triggers = ((b"tensorflow",), (b"GradientTape", b"for ", b"while "))
+    triggers = ((b"tensorflow",), SURELY_TF2, (b"def ", b"for ", b"while "))
     reasons = REASONS | {
         "callers-not-seen": "It is not called in this file, or may be called from elsewhere.",
         "saved-with-object": "It would be saved as a part of its object.",

@@ -10,7 +10,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.steady_constants import MAKING
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
-from tfrewrite.triggers import MAKES_FUNCTION
+from tfrewrite.triggers import SURELY_TF2
 from tfrewrite.writing.hoisted import hoisted
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class HoistConstant(Rule):
     contracts = (Contract.EXACT,)
     triggers = (
         (b"tensorflow",),
-        (b"GradientTape", b".numpy()", *MAKES_FUNCTION, b"set_seed", b"set_random_seed", b"Module"),
+        SURELY_TF2,
         (b"constant", b"convert_to", b"zeros", b"ones", b"fill", b"eye", b"range", b"linspace",
          b"cast", b"one_hot"),
         (b"for ", b"while "),

@@ -18,6 +18,7 @@ from tfrewrite.edits import EditError, apply_edits
 from tfrewrite.line_map import LineMap
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
+from tfrewrite.triggers import SURELY_TF2
 from tfrewrite.writing.drawn_anew import drawn_anew
 from tfrewrite.writing.outlined import kept_lines, outlined
 from tfrewrite.writing.spelling import named_before, spelled_at
@@ -136,7 +137,7 @@ class OutlineTrainStep(Rule):
     code = "TFR202"
     name = "outline-train-step"
     contracts = (Contract.ROUNDING, Contract.RESAMPLED)
-    triggers = ((b"tensorflow",), (b"GradientTape", b"for ", b"while "))
+    triggers = ((b"tensorflow",), SURELY_TF2, (b"def ", b"for ", b"while "))
     reasons = REASONS | {
         "callers-not-seen": "Not all calls of the new function are seen.",
         "traced-again": "The function around the loop may be called again, and trace it anew.",

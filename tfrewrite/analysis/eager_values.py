@@ -48,7 +48,7 @@ _OF_KERAS = ("model", "layer")
 _KNOWN_LIBRARIES = frozenset("tensorflow numpy math builtins functools operator".split())
 # What goes round in circles is not remembered on the way, and would be followed ever again. In
 # real code few questions need a hundred.
-_MOST_PARTS = 3_000
+_MOST_PARTS = 1_000
 _PROGRESS = frozenset({"tqdm.tqdm", "tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm"})
 
 

@@ -98,16 +98,16 @@ class ForwardSteps:
 
     def _candidates(self) -> Iterator[Step]:
         for function in sorted(self._source.all(ast.FunctionDef), key=lambda one: one.lineno):
-            if function.decorator_list or self._is_hook(function) or self._builds(function):
+            if function.decorator_list or self._is_hook(function):
+                continue
+            calls = self._steps.calls(function)
+            if not calls or not any(self._is_often(call, 1.0, {function}) for call in calls):
                 continue
             if any(self._steps.is_tape(node) for node in self._within(function)):
                 continue
-            calls = self._steps.calls(function)
-            if not calls or self._steps.is_traced(function.body[0]):
+            if self._builds(function) or self._steps.is_traced(function.body[0]):
                 continue
-            if any(self._is_of_a_step(call, set()) for call in calls):
-                continue
-            if any(self._is_often(call, 1.0, {function}) for call in calls):
+            if not any(self._is_of_a_step(call, set()) for call in calls):
                 yield Step(function, tuple(calls))
 
     def _judged(self, step: Step) -> Forward | None:

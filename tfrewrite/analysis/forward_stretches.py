@@ -30,6 +30,7 @@ class ForwardStretches:
     """Finds them, where a loop comes by often enough and a model, or several layers, are asked."""
 
     def __init__(self, facts: Facts) -> None:
+        self._facts = facts
         self._source = facts.source
         self._names = facts.names
         self._flow = facts.flow
@@ -43,11 +44,13 @@ class ForwardStretches:
     @cached_property
     def all(self) -> list[InlineStep]:
         """Every one, in the order of the text; each as long as it may be."""
+        if not self._facts.eager_code.is_tf2:
+            return []
         found: list[InlineStep] = []
         taken: set[ast.stmt] = set()
-        calls = [one for one in self._source.all(ast.Call) if self._forward.asked(one)]
+        calls = [one for one in self._source.all(ast.Call) if self._flow.loop(one) is not None]
         for call in sorted(calls, key=lambda one: (one.lineno, one.col_offset)):
-            anchor = self._anchor(call)
+            anchor = self._anchor(call) if self._forward.asked(call) else None
             if anchor is None or not taken.isdisjoint({anchor, *self._source.ancestors(anchor)}):
                 continue
             step = self._stretch(anchor, call)

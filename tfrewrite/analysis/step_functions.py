@@ -23,7 +23,6 @@ from tfrewrite.analysis.abstract_values import (
     parts,
 )
 from tfrewrite.analysis.eager_values import in_comprehension
-from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.kept_objects import changed_later
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.trace import Trace
@@ -201,11 +200,19 @@ class StepFunctions:
 
     def _has_tape(self, function: ast.FunctionDef) -> bool:
         """Whether a function opens a tape, once in each call."""
-        for statement in function.body:
-            for node in evaluated(statement):
-                if self.is_tape(node):
-                    return not any(isinstance(o, _LOOPS) for o in self._flow.enclosing(node))
-        return False
+        tape = self._tapes.get(function)
+        return tape is not None and not any(
+            isinstance(outer, _LOOPS) for outer in self._flow.enclosing(tape)
+        )
+
+    @cached_property
+    def _tapes(self) -> dict[ast.AST | None, ast.With]:
+        """The first tape of each function that opens some."""
+        found: dict[ast.AST | None, ast.With] = {}
+        for node in sorted(self._source.all(ast.With), key=lambda one: one.lineno):
+            if self.is_tape(node):
+                found.setdefault(self._source.function(node), node)
+        return found
 
     def is_tape(self, node: ast.AST) -> TypeGuard[ast.With]:
         """Whether a statement opens a tape."""
