@@ -138,6 +138,9 @@ classes = tf.keras.losses.SparseCategoricalCrossentropy()
 """ + STEP.replace("loss_object(y, model(x, training=True))", "classes(y, heads(x))").replace(
     "model", "heads"
 )
+WITH_CLASSES = CLASSES.replace("return loss", "return q").replace(
+    "loss = classes(y, heads(x))", "q = heads(x)\n        loss = classes(y, q)"
+)
 MASKED = """\
 embedding = tf.keras.layers.Embedding(9, 6, mask_zero=True)
 """
@@ -566,6 +569,45 @@ OBJECTS = (
             return p
         """,
         LOOP.replace("loss = step", "p = step").replace("float(loss)", "measured(ys, p)"),
+    ),
+    no(
+        "a crossentropy of what is returned, outside",
+        "logits-found",
+        WITH_CLASSES,
+        LOOP.replace("loss = step", "p = step").replace("float(loss)", "float(classes(y, p))"),
+    ),
+    no(
+        "the same, by a function of the file",
+        "logits-found",
+        WITH_CLASSES,
+        """
+        def shown(p):
+            return tf.keras.losses.sparse_categorical_crossentropy(ys[:16], p)
+        """,
+        LOOP.replace("loss = step", "p = step").replace("float(loss)", "shown(p)"),
+    ),
+    no(
+        "a crossentropy by its name, of what is returned",
+        "logits-found",
+        WITH_CLASSES,
+        "named = tf.keras.losses.get('sparse_categorical_crossentropy')\n",
+        LOOP.replace("loss = step", "p = step").replace("float(loss)", "named(y, p)"),
+    ),
+    no(
+        "a crossentropy of a model that `compile` was given, of what is returned",
+        "logits-found",
+        WITH_CLASSES,
+        LOOP.replace("loss = step", "p = step").replace(
+            "float(loss)", "heads.compute_loss(None, y, p)"
+        ),
+    ),
+    no(
+        "a crossentropy of what a layer gave outside",
+        "logits-found",
+        CLASSES.replace("classes(y, heads(x))", "classes(y, heads(x)) + classes(y, p)").replace(
+            "(x, y)", "(x, y, p)", 1
+        ),
+        LOOP.replace("step(x, y)", "step(x, y, heads(x))"),
     ),
     no(
         "an option that another object gives, too",
@@ -1186,6 +1228,12 @@ COMPILED = (
         LOOP,
     ),
     yes("a softmax of Keras beneath a crossentropy", CLASSES, LOOP),
+    yes(
+        "a crossentropy of the same model, asked outside",
+        WITH_CLASSES,
+        LOOP.replace("loss = step", "q = step").replace("float(loss)", "q[0]"),
+        "p = heads(x, training=False)\nprint(float(classes(y, p)))\n",
+    ),
     yes(
         "a sigmoid of TensorFlow's inside of a model",
         NET.replace("return x * self.scale", "return x * tf.sigmoid(x)"),

@@ -25,7 +25,9 @@ from tfrewrite.analysis.abstract_values import (
 from tfrewrite.analysis.eager_values import in_comprehension
 from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.kept_objects import changed_later
+from tfrewrite.analysis.keras_things import is_crossentropy
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.trace import Trace
 from tfrewrite.analysis.tracing import mask_lost, returnable
 
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FEW = 4
+_OF_COMPILED = frozenset({"compute_loss", "compiled_loss", "loss"})
+_TAKEN = frozenset({How.ASSIGN, How.UNPACK})
 # They run the functions that they are given in a trace of their own.
 _COMPILING = frozenset({"function", "autograph.to_graph", "compat.v1.wrap_function"})
 _EAGER_ONLY = (
@@ -132,7 +136,7 @@ class StepFunctions:
         masked = found.masked or mask_lost(self._facts, found.returned, "what it returns")
         if masked:
             return Obstacle("mask-lost", masked)
-        logits = found.logits or self._logits_lost(found.returned)
+        logits = found.logits or self._logits_lost(step, found.returned)
         if logits:
             return Obstacle("logits-found", logits)
         return changed_later(self._facts, found, step.calls) or found
@@ -143,8 +147,8 @@ class StepFunctions:
         stateful = any(keyword.arg == "stateful" for keyword in self._source.all(ast.keyword))
         return stateful or bool(self._classes.calls("set_learning_phase"))
 
-    def _logits_lost(self, returned: Value) -> str:
-        """Whether a metric may look for the logits of what a layer gave, once a trace returned it.
+    def _logits_lost(self, step: Step, returned: Value) -> str:
+        """Whether a crossentropy may look for the logits of what a trace of a layer returned.
 
         They are an attribute that Keras' activations put on a tensor.
         """
@@ -152,12 +156,49 @@ class StepFunctions:
             return ""
         for node in [*self._source.all(ast.Attribute), *self._source.all(ast.Name)]:
             symbol = self._names.tf(node) or ""
-            if "rossentropy" in symbol and "metrics." in symbol:
-                return (
-                    f"`{ast.unparse(node)}` in line {node.lineno} may look for the logits of what"
-                    " it returns, which a trace does not give"
-                )
+            if ("rossentropy" in symbol and "metrics." in symbol) or symbol == "keras.losses.get":
+                return _lost(node)
+        for call in self._source.all(ast.Call):
+            if step.function in self._source.ancestors(call) or not self._finds_logits(call):
+                continue
+            given = [*call.args, *(one.value for one in call.keywords)]
+            if any(self._may_be_of(one, step, set()) for one in given):
+                return _lost(call.func)
         return ""
+
+    def _finds_logits(self, call: ast.Call) -> bool:
+        """Whether a call computes a crossentropy of Keras."""
+        symbol = self._names.tf(call.func)
+        if symbol is not None:
+            return symbol.endswith("_crossentropy")
+        found = self._values.value(call.func)
+        if isinstance(found, Thing):
+            return found.kind == "loss" and is_crossentropy(found.symbol)
+        return isinstance(call.func, ast.Attribute) and call.func.attr in _OF_COMPILED
+
+    def _may_be_of(self, given: ast.expr, step: Step, seen: set[ast.AST]) -> bool:
+        """Whether a value may be what a step returned, as it is."""
+        if given in seen:
+            return False
+        seen.add(given)
+        if isinstance(given, ast.Call):
+            return given in (step.calls or ()) or (
+                self._own.function(given) is not None and self._may_be_layered(given)
+            )
+        if isinstance(given, ast.Name):
+            held = self._flow.reaching(given)
+            if all(one.how in _TAKEN and one.value is not None for one in held):
+                return any(self._may_be_of(one.value, step, seen) for one in held if one.value)
+        if isinstance(given, (ast.Tuple, ast.List)):
+            return any(self._may_be_of(one, step, seen) for one in given.elts)
+        return self._may_be_layered(given)
+
+    def _may_be_layered(self, given: ast.expr) -> bool:
+        found = self._values.value(given)
+        return any(
+            isinstance(part, Unknown) or (isinstance(part, Tensor) and part.layered)
+            for part in parts(found)
+        )
 
     # Who calls it
 
@@ -398,9 +439,9 @@ class StepFunctions:
         match found:
             case Number():
                 return self._number(name, found, values, exprs)
-            case Group(items=None, each=Tensor(array=False, nest=nest), lazy=False):
+            case Group(items=None, each=Tensor(array=False) as each, lazy=False):
                 if all(map(self._facts.list_lengths.is_steady, exprs)):
-                    return Group(None, Tensor(nest=nest))
+                    return Group(None, _handed(each))
                 message = f"`{name}` may hold another number of tensors in each call"
                 return Obstacle("shape-varies", f"{message}, and a trace for each")
             case Tensor() | Array() | Group():
@@ -417,8 +458,8 @@ class StepFunctions:
     def _tensors(self, name: str, value: Value) -> Value | Obstacle:
         """What tensors and arrays are for the function: tensors of a known shape."""
         match value:
-            case Tensor(nest=nest):
-                return Tensor(nest=nest)
+            case Tensor():
+                return _handed(value)
             case Array():
                 return Tensor(array=True)
             case Group(items=items) if items is not None and not value.lazy:
@@ -462,6 +503,18 @@ class StepFunctions:
             " trace only"
         )
         return Obstacle("two-objects", message)
+
+
+def _handed(tensor: Tensor) -> Tensor:
+    """What a tensor is in a trace that is given it, without what Keras' activations put on it."""
+    return Tensor(nest=tensor.nest, squashed=tensor.layered)
+
+
+def _lost(node: ast.expr) -> str:
+    return (
+        f"`{ast.unparse(node)}` in line {node.lineno} may look for the logits of what"
+        " it returns, which a trace does not give"
+    )
 
 
 def _runs_replicas(call: ast.Call) -> bool:
