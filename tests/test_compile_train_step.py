@@ -724,6 +724,23 @@ OBJECTS = (
         LOOP,
     ),
     no(
+        "a layer adapts between steps",
+        "object-changes",
+        "scaled = tf.keras.layers.Normalization()\nscaled.adapt(xs)\n",
+        with_loss("loss_object(y, model(scaled(x)))"),
+        LOOP,
+        "scaled.adapt(2 * xs)\n",
+        LOOP,
+    ),
+    no(
+        "a layer that has no name here is given more weights",
+        "object-changes",
+        STEP,
+        LOOP,
+        "model.layers[0].enable_lora(2)\n",
+        LOOP,
+    ),
+    no(
         "two models",
         "two-objects",
         """
@@ -1225,6 +1242,12 @@ COMPILED = (
         "a mask that stays in the step",
         MASKED,
         with_loss("loss_object(y, model(embedding(x)))"),
+        LOOP,
+    ),
+    yes(
+        "a layer that has adapted before",
+        "scaled = tf.keras.layers.Normalization()\nscaled.adapt(xs)\n",
+        with_loss("loss_object(y, model(scaled(x)))"),
         LOOP,
     ),
     yes("a softmax of Keras beneath a crossentropy", CLASSES, LOOP),
