@@ -1912,6 +1912,29 @@ test_outline_forward_step = bench(
             )
         """,
     ),
+    yes(
+        "draws that stay in the loop",
+        """
+        for i in range(100):
+            noise = tf.random.normal((4, 6))
+            made = model(noise)
+            print(float(tf.reduce_mean(made)))
+        """,
+        """
+
+
+        @tf.function
+        def forward_step(noise):
+            made = model(noise)
+            return made
+
+
+        for i in range(100):
+            noise = tf.random.normal((4, 6))
+            made = forward_step(noise)
+            print(float(tf.reduce_mean(made)))
+        """,
+    ),
     offers(
         "draws",
         script("""
