@@ -721,6 +721,29 @@ test_outline_forward_step = bench(
             print(float(sum(sums)))
         """,
     ),
+    no(
+        "losses of activities are read by `compute_loss`",
+        "python-effect",
+        """
+        net = tf.keras.Sequential([tf.keras.layers.Dense(3, activity_regularizer="l2")])
+        net.compile(loss="mse")
+        for x, y in data:
+            logits = net(x, training=False)
+            mean.update_state(y, logits)
+            print(net.compute_loss(x, y, x))
+        """,
+    ),
+    no(
+        "losses of activities are read by name",
+        "python-effect",
+        """
+        net = tf.keras.Sequential([tf.keras.layers.Dense(3, activity_regularizer="l2")])
+        for x, y in data:
+            logits = net(x, training=False)
+            mean.update_state(y, logits)
+            print(getattr(net, "losses"))
+        """,
+    ),
     yes(
         "by a metric",
         """
