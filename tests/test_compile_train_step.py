@@ -558,6 +558,7 @@ OBJECTS = (
     no(
         "a crossentropy as a metric of what is returned",
         "logits-found",
+        "model = tf.keras.Sequential([tf.keras.layers.Dense(3, activation='softmax')])\n",
         "measured = tf.keras.metrics.SparseCategoricalCrossentropy()\n",
         """
         def step(x, y):
@@ -585,6 +586,16 @@ OBJECTS = (
             return tf.keras.losses.sparse_categorical_crossentropy(ys[:16], p)
         """,
         LOOP.replace("loss = step", "p = step").replace("float(loss)", "shown(p)"),
+    ),
+    no(
+        "the same, by a function that the step calls, too",
+        "logits-found",
+        WITH_CLASSES.replace("classes(y, q)", "loss_of(y, q)"),
+        """
+        def loss_of(y, p):
+            return tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(y, p))
+        """,
+        LOOP.replace("loss = step", "p = step").replace("float(loss)", "float(loss_of(y, p))"),
     ),
     no(
         "a crossentropy by its name, of what is returned",
@@ -1251,6 +1262,30 @@ COMPILED = (
         LOOP,
     ),
     yes("a softmax of Keras beneath a crossentropy", CLASSES, LOOP),
+    yes(
+        "a crossentropy of a function that the step calls, beside what it returns",
+        WITH_CLASSES.replace("classes(y, q)", "loss_of(y, q)"),
+        """
+        def loss_of(y, p):
+            return tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(y, p))
+        """,
+        LOOP.replace("loss = step", "q = step").replace("float(loss)", "q[0]"),
+    ),
+    yes(
+        "the same function, given what the model gives outside",
+        WITH_CLASSES.replace("classes(y, q)", "loss_of(y, q)"),
+        """
+        def loss_of(y, p):
+            return tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(y, p))
+        """,
+        LOOP.replace("loss = step", "q = step").replace("float(loss)", "q[0]"),
+        "print(float(loss_of(ys, heads(xs))))\n",
+    ),
+    yes(
+        "a crossentropy of logits that are returned",
+        WITH_CLASSES.replace(", activation='softmax'", ""),
+        LOOP.replace("loss = step", "p = step").replace("float(loss)", "float(classes(y, p))"),
+    ),
     yes(
         "a crossentropy of the same model, asked outside",
         WITH_CLASSES,
