@@ -93,7 +93,8 @@ class CompileTrainStep(Rule):
     a layer gives may not be an argument, captured or returned (`mask-lost`). A crossentropy of
     Keras that is given what `tf.nn.softmax` or `tf.sigmoid` made goes on from the logits beneath
     it in a trace, and from the probabilities, cut off at 1e-7, in eager mode (`logits-found`);
-    with `activation="softmax"` it finds the logits both times.
+    with `activation="softmax"` it finds the logits both times, if the layer and the crossentropy
+    are in one trace, or both in none.
     The update by an optimizer of Keras has to come after all that is read of a variable. It does
     where the gradient is computed from what was read, as with all usual losses. Where the loss is
     linear in what a model gives (`tf.reduce_mean(critic(x))`), the order hangs on an edge of the

@@ -199,13 +199,19 @@ def _longest(facts: Facts, step: InlineStep, taken: set[str]) -> _Outlined | Obs
 
 
 def _widest(facts: Facts, steps: list[InlineStep], taken: set[str]) -> _Outlined | Obstacle:
-    """The first of some that can be traced; why not the last of them, where none can."""
+    """The first of some that can be traced; why not the last of them, where none can.
+
+    One whose numbers stay the same goes before one that draws in its trace.
+    """
+    drawing: _Outlined | None = None
     found: _Outlined | Obstacle
     for step in steps:
         found = _found(facts, step, taken)
         if isinstance(found, _Outlined):
-            break
-    return found
+            if not drawn_anew(facts, found.trace):
+                return found
+            drawing = drawing or found
+    return drawing or found
 
 
 def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obstacle:

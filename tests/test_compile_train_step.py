@@ -138,6 +138,9 @@ classes = tf.keras.losses.SparseCategoricalCrossentropy()
 """ + STEP.replace("loss_object(y, model(x, training=True))", "classes(y, heads(x))").replace(
     "model", "heads"
 )
+WITH_CLASSES = CLASSES.replace("return loss", "return q").replace(
+    "loss = classes(y, heads(x))", "q = heads(x)\n        loss = classes(y, q)"
+)
 MASKED = """\
 embedding = tf.keras.layers.Embedding(9, 6, mask_zero=True)
 """
@@ -555,6 +558,7 @@ OBJECTS = (
     no(
         "a crossentropy as a metric of what is returned",
         "logits-found",
+        "model = tf.keras.Sequential([tf.keras.layers.Dense(3, activation='softmax')])\n",
         "measured = tf.keras.metrics.SparseCategoricalCrossentropy()\n",
         """
         def step(x, y):
@@ -566,6 +570,55 @@ OBJECTS = (
             return p
         """,
         LOOP.replace("loss = step", "p = step").replace("float(loss)", "measured(ys, p)"),
+    ),
+    no(
+        "a crossentropy of what is returned, outside",
+        "logits-found",
+        WITH_CLASSES,
+        LOOP.replace("loss = step", "p = step").replace("float(loss)", "float(classes(y, p))"),
+    ),
+    no(
+        "the same, by a function of the file",
+        "logits-found",
+        WITH_CLASSES,
+        """
+        def shown(p):
+            return tf.keras.losses.sparse_categorical_crossentropy(ys[:16], p)
+        """,
+        LOOP.replace("loss = step", "p = step").replace("float(loss)", "shown(p)"),
+    ),
+    no(
+        "the same, by a function that the step calls, too",
+        "logits-found",
+        WITH_CLASSES.replace("classes(y, q)", "loss_of(y, q)"),
+        """
+        def loss_of(y, p):
+            return tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(y, p))
+        """,
+        LOOP.replace("loss = step", "p = step").replace("float(loss)", "float(loss_of(y, p))"),
+    ),
+    no(
+        "a crossentropy by its name, of what is returned",
+        "logits-found",
+        WITH_CLASSES,
+        "named = tf.keras.losses.get('sparse_categorical_crossentropy')\n",
+        LOOP.replace("loss = step", "p = step").replace("float(loss)", "named(y, p)"),
+    ),
+    no(
+        "a crossentropy of a model that `compile` was given, of what is returned",
+        "logits-found",
+        WITH_CLASSES,
+        LOOP.replace("loss = step", "p = step").replace(
+            "float(loss)", "heads.compute_loss(None, y, p)"
+        ),
+    ),
+    no(
+        "a crossentropy of what a layer gave outside",
+        "logits-found",
+        CLASSES.replace("classes(y, heads(x))", "classes(y, heads(x)) + classes(y, p)").replace(
+            "(x, y)", "(x, y, p)", 1
+        ),
+        LOOP.replace("step(x, y)", "step(x, y, heads(x))"),
     ),
     no(
         "an option that another object gives, too",
@@ -679,6 +732,23 @@ OBJECTS = (
         STEP,
         LOOP,
         "model.add(tf.keras.layers.Dense(1))\n",
+        LOOP,
+    ),
+    no(
+        "a layer adapts between steps",
+        "object-changes",
+        "scaled = tf.keras.layers.Normalization()\nscaled.adapt(xs)\n",
+        with_loss("loss_object(y, model(scaled(x)))"),
+        LOOP,
+        "scaled.adapt(2 * xs)\n",
+        LOOP,
+    ),
+    no(
+        "a layer that has no name here is given more weights",
+        "object-changes",
+        STEP,
+        LOOP,
+        "model.layers[0].enable_lora(2)\n",
         LOOP,
     ),
     no(
@@ -1185,7 +1255,43 @@ COMPILED = (
         with_loss("loss_object(y, model(embedding(x)))"),
         LOOP,
     ),
+    yes(
+        "a layer that has adapted before",
+        "scaled = tf.keras.layers.Normalization()\nscaled.adapt(xs)\n",
+        with_loss("loss_object(y, model(scaled(x)))"),
+        LOOP,
+    ),
     yes("a softmax of Keras beneath a crossentropy", CLASSES, LOOP),
+    yes(
+        "a crossentropy of a function that the step calls, beside what it returns",
+        WITH_CLASSES.replace("classes(y, q)", "loss_of(y, q)"),
+        """
+        def loss_of(y, p):
+            return tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(y, p))
+        """,
+        LOOP.replace("loss = step", "q = step").replace("float(loss)", "q[0]"),
+    ),
+    yes(
+        "the same function, given what the model gives outside",
+        WITH_CLASSES.replace("classes(y, q)", "loss_of(y, q)"),
+        """
+        def loss_of(y, p):
+            return tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(y, p))
+        """,
+        LOOP.replace("loss = step", "q = step").replace("float(loss)", "q[0]"),
+        "print(float(loss_of(ys, heads(xs))))\n",
+    ),
+    yes(
+        "a crossentropy of logits that are returned",
+        WITH_CLASSES.replace(", activation='softmax'", ""),
+        LOOP.replace("loss = step", "p = step").replace("float(loss)", "float(classes(y, p))"),
+    ),
+    yes(
+        "a crossentropy of the same model, asked outside",
+        WITH_CLASSES,
+        LOOP.replace("loss = step", "q = step").replace("float(loss)", "q[0]"),
+        "p = heads(x, training=False)\nprint(float(classes(y, p)))\n",
+    ),
     yes(
         "a sigmoid of TensorFlow's inside of a model",
         NET.replace("return x * self.scale", "return x * tf.sigmoid(x)"),

@@ -173,6 +173,16 @@ def test_comments_follow_a_chain_of_removed_statements() -> None:
     assert result == "# B\n# C\na\n"
 
 
+def test_comments_that_new_code_has_are_not_written_twice() -> None:
+    text = "x = f(\n    a,  # one\n)\n"
+    new = ReplaceExpression(span_of(text, "f(\n    a,  # one\n)"), "g()", kept=True)
+    assert edited(text, new) == "x = g()\n"
+    text = "# above\na()  # one\nb()\n"
+    call = InsertBefore(span_of(text, "a()"), "g()")
+    gone = RemoveStatement(span_of(text, "a()"), span_of(text, "a()"), kept=True)
+    assert edited(text, call, gone) == "# above\ng()\nb()\n"
+
+
 @pytest.mark.parametrize(
     ("text", "part", "new", "expected"),
     [

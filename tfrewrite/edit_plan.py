@@ -34,6 +34,8 @@ class Work:
     inserts: list[Snippet] = field(default_factory=list)
     replacement: Snippet | None = None
     removed: bool = False
+    kept: bool = False
+    """Whether the comments of what is removed are in new code already."""
 
 
 @dataclass
@@ -99,7 +101,8 @@ def _enter_expression(
         raise EditError("an expression and a part of it cannot both be replaced", edit)
     new = _expression(snippets, edit, _indent(module, place))
     plan.expressions[place.node] = fitted(place.node, new, place.parent)
-    _keep_comments(plan, place, new)
+    if not edit.kept:
+        _keep_comments(plan, place, new)
 
 
 def _enter_statement(
@@ -116,7 +119,7 @@ def _enter_statement(
     elif work.removed or work.replacement is not None:
         raise EditError("a statement cannot be replaced or removed twice", edit)
     elif isinstance(edit, RemoveStatement):
-        work.removed = True
+        work.removed, work.kept = True, edit.kept
     elif isinstance(place.node, cst.BaseCompoundStatement):
         raise EditError("only a simple statement can be replaced", edit)
     else:

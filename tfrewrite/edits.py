@@ -21,11 +21,12 @@ class ReplaceExpression:
     """Puts the expression `text` where the expression at `span` stands.
 
     Parentheses are added where the surroundings need them. Comments within the old expression
-    that `text` does not repeat go above the statement.
+    that `text` does not repeat go above the statement. With `kept` they are in new code already.
     """
 
     span: Span
     text: str
+    kept: bool = False
 
 
 @dataclass(frozen=True)

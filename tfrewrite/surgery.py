@@ -144,8 +144,9 @@ class _Surgeon(cst.CSTTransformer):
             kept = self._split(old, line)
         else:
             kept = [] if works[0] and works[0].removed else [line]
-        inserts = works[0].inserts if works[0] else []
-        return _with_inserts(inserts, kept, line) if inserts else kept
+        if works[0] is None or not works[0].inserts:
+            return kept
+        return _with_inserts(works[0].inserts, kept, _bare(line) if works[0].kept else line)
 
     def _split(self, old: Sequence[cst.CSTNode], line: cst.SimpleStatementLine) -> list[Line]:
         """The statements of a line, in as many lines as the edits need.
@@ -247,6 +248,13 @@ def _with_inserts(inserts: Sequence[Snippet], kept: list[Line], line: Line) -> l
     elif any(empty.comment for empty in above):
         raise cst.CSTValidationError("a comment with no statement below it")
     return [*lines, *kept]
+
+
+def _bare(line: Line) -> Line:
+    """A line without the comment at its end."""
+    if isinstance(line, cst.SimpleStatementLine):
+        return line.with_changes(trailing_whitespace=cst.TrailingWhitespace())
+    return line
 
 
 def _below(empty: EmptyLines, line: Line) -> Line:

@@ -40,7 +40,10 @@ class Tensor:
     layered: bool = False
     """It may be the very tensor that a layer gave, with a mask that Keras put on it."""
     squashed: bool = False
-    """It may be the very tensor that a softmax or sigmoid of TensorFlow gave, none of Keras."""
+    """It may be the very tensor that a softmax or sigmoid of TensorFlow gave, none of Keras.
+
+    Or one of Keras gave it outside of the trace, and there is nothing of that on it any more.
+    """
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ _HOOKS = frozenset(
     "call build get_config train_step test_step predict_step compute_loss"
     " compute_metrics compute_mask compute_output_shape".split()
 )
+# `compute_loss` adds the losses of layers.
+_READING_LOSSES = frozenset({"losses", "compute_loss"})
 # They go through all their data, in loops of their own.
 _LONG = frozenset("fit fit_generator evaluate predict evaluate_generator predict_generator".split())
 
@@ -226,8 +228,14 @@ class ForwardSteps:
             if getattr(node, "arg", "") == "activity_regularizer"
             or getattr(node, "attr", "") in ("ActivityRegularization", "add_loss")
         ]
-        reads = [node for node in self._source.all(ast.Attribute) if node.attr == "losses"]
-        asked = [node for node in reads if self._names.dotted(node) is None]
+        reads = [node for node in self._source.all(ast.Attribute) if node.attr in _READING_LOSSES]
+        asked: list[ast.expr] = [node for node in reads if self._names.dotted(node) is None]
+        asked += [
+            call
+            for call in self._source.all(ast.Call)
+            if self._names.dotted(call.func) == "builtins.getattr"
+            and any(isinstance(one, ast.Constant) and one.value == "losses" for one in call.args)
+        ]
         if not adding or not asked:
             return None
         message = (

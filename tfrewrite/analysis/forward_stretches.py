@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, TypeGuard
 from tfrewrite.analysis.abstract_values import Dataset, Tensor, Thing
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.inline_steps import InlineStep, Kind
+from tfrewrite.analysis.scopes import COMPREHENSIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfrewrite.analysis.facts import Facts
 
 _LOOPS = (ast.For, ast.While)
@@ -72,8 +75,19 @@ class ForwardStretches:
         return [one for one in dict.fromkeys(found) if one.statements or one.value is not None]
 
     def _is_enough(self, step: InlineStep) -> bool:
-        calls = [one for one in step.nodes if isinstance(one, ast.Call)]
-        return self._forward.is_enough(one for call in calls for one in self._forward.asked(call))
+        inside = set(step.nodes)
+        asked = []
+        for call in inside:
+            if isinstance(call, ast.Call):
+                # In a loop over layers one call asks all of them.
+                often = not inside.isdisjoint(self._repeating(call))
+                asked += self._forward.asked(call) * (2 if often else 1)
+        return self._forward.is_enough(asked)
+
+    def _repeating(self, call: ast.Call) -> Iterator[ast.AST]:
+        for outer in self._source.ancestors(call):
+            if isinstance(outer, (ast.For, *COMPREHENSIONS)):
+                yield outer
 
     def _asks(self, node: ast.AST) -> bool:
         return any(isinstance(one, ast.Call) and self._forward.asked(one) for one in ast.walk(node))

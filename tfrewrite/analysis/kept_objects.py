@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.trace import Trace
 
 _RATES = frozenset({"learning_rate", "lr"})
-_REARRANGING = frozenset(
-    "pop add enable_lora quantize exclude_from_weight_decay set_dtype_policy".split()
-)
+_REARRANGING = ("pop", "add")  # lists and sets have them, too
+_CHANGING = ("adapt", "enable_lora", "quantize", "exclude_from_weight_decay", "set_dtype_policy")
 _SETTING_KERAS = (
     "set_learning_phase", "set_floatx", "set_global_policy", "set_policy", "clear_session",
     "set_image_data_format", "set_epsilon",
@@ -49,14 +48,16 @@ def changed_later(facts: Facts, trace: Trace, calls: Sequence[ast.Call]) -> Obst
             if not _comes_first(facts, call, calls):
                 message = f"`{ast.unparse(call.func)}` in line {call.lineno} changes what layers do"
                 return Obstacle("object-changes", message)
-    for name in _REARRANGING:
+    for name in (*_REARRANGING, *_CHANGING):
         for call in facts.classes.calls(name):
             func = call.func
             if not isinstance(func, ast.Attribute) or facts.names.dotted(func) is not None:
                 continue
             owner = facts.eager_values.value(func.value)
-            layers = ast.unparse(func.value).endswith("layers")
-            if (isinstance(owner, Thing) or layers) and not _comes_first(facts, call, calls):
+            changes = isinstance(owner, Thing) or ast.unparse(func.value).endswith("layers")
+            if name in _CHANGING:
+                changes = facts.own_calls.function(call) is None
+            if changes and not _comes_first(facts, call, calls):
                 message = f"line {call.lineno} changes `{ast.unparse(func.value)}`"
                 return Obstacle("object-changes", message)
     return None

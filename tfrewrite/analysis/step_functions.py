@@ -24,7 +24,9 @@ from tfrewrite.analysis.abstract_values import (
 )
 from tfrewrite.analysis.eager_values import in_comprehension
 from tfrewrite.analysis.kept_objects import changed_later
+from tfrewrite.analysis.keras_things import is_crossentropy
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.trace import Trace
 from tfrewrite.analysis.tracing import mask_lost, returnable
 
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FEW = 4
+# Models that others have made may end so, too.
+_SQUASHED = ("softmax", "sigmoid", "applications", "load_model", "from_json", "from_config")
+_OF_COMPILED = frozenset({"compute_loss", "compiled_loss", "loss"})
+_TAKEN = frozenset({How.ASSIGN, How.UNPACK})
 # They run the functions that they are given in a trace of their own.
 _COMPILING = frozenset({"function", "autograph.to_graph", "compat.v1.wrap_function"})
 _EAGER_ONLY = (
@@ -131,7 +137,7 @@ class StepFunctions:
         masked = found.masked or mask_lost(self._facts, found.returned, "what it returns")
         if masked:
             return Obstacle("mask-lost", masked)
-        logits = found.logits or self._logits_lost(found.returned)
+        logits = found.logits or self._logits_lost(step, found.returned)
         if logits:
             return Obstacle("logits-found", logits)
         return changed_later(self._facts, found, step.calls) or found
@@ -142,21 +148,100 @@ class StepFunctions:
         stateful = any(keyword.arg == "stateful" for keyword in self._source.all(ast.keyword))
         return stateful or bool(self._classes.calls("set_learning_phase"))
 
-    def _logits_lost(self, returned: Value) -> str:
-        """Whether a metric may look for the logits of what a layer gave, once a trace returned it.
+    def _logits_lost(self, step: Step, returned: Value) -> str:
+        """Whether a crossentropy may look for the logits of what a trace of a layer returned.
 
         They are an attribute that Keras' activations put on a tensor.
         """
         if not any(isinstance(part, Tensor) and part.layered for part in parts(returned)):
             return ""
+        if not self._may_squash:
+            return ""
         for node in [*self._source.all(ast.Attribute), *self._source.all(ast.Name)]:
             symbol = self._names.tf(node) or ""
-            if "rossentropy" in symbol and "metrics." in symbol:
-                return (
-                    f"`{ast.unparse(node)}` in line {node.lineno} may look for the logits of what"
-                    " it returns, which a trace does not give"
-                )
+            if ("rossentropy" in symbol and "metrics." in symbol) or symbol == "keras.losses.get":
+                return _lost(node)
+        for call in self._source.all(ast.Call):
+            if not self._finds_logits(call) or self._is_within(call, step, set()):
+                continue
+            given = [*call.args, *(one.value for one in call.keywords)]
+            if any(self._may_be_of(one, step, set()) for one in given):
+                return _lost(call.func)
         return ""
+
+    @cached_property
+    def _may_squash(self) -> bool:
+        """Whether layers of the file may end in a softmax or sigmoid of Keras."""
+        text = self._source.text.lower()
+        if any(word in text for word in _SQUASHED):
+            return True
+        return any(
+            (one.arg or "").endswith("activation")
+            and not isinstance(one.value, ast.Constant)
+            and self._names.tf(one.value) is None
+            for one in self._source.all(ast.keyword)
+        )
+
+    def _finds_logits(self, call: ast.Call) -> bool:
+        """Whether a call computes a crossentropy of Keras."""
+        symbol = self._names.tf(call.func)
+        if symbol is not None:
+            return symbol.endswith("_crossentropy")
+        found = self._values.value(call.func)
+        if isinstance(found, Thing):
+            return found.kind == "loss" and is_crossentropy(found.symbol)
+        return isinstance(call.func, ast.Attribute) and call.func.attr in _OF_COMPILED
+
+    def _may_be_of(self, given: ast.expr, step: Step, seen: set[ast.AST]) -> bool:
+        """Whether a value may be what a step returned, as it is."""
+        if given in seen:
+            return False
+        seen.add(given)
+        if isinstance(given, ast.Call):
+            return given in (step.calls or ()) or (
+                self._own.function(given) is not None and self._may_be_layered(given)
+            )
+        if isinstance(given, ast.Name):
+            held = self._flow.reaching(given)
+            if all(one.how in _TAKEN and one.value is not None for one in held):
+                return any(self._may_be_of(one.value, step, seen) for one in held if one.value)
+            if all(one.how is How.PARAMETER for one in held):
+                return self._may_be_given(given, step, seen)
+        if isinstance(given, (ast.Tuple, ast.List)):
+            return any(self._may_be_of(one, step, seen) for one in given.elts)
+        return self._may_be_layered(given)
+
+    def _may_be_given(self, name: ast.Name, step: Step, seen: set[ast.AST]) -> bool:
+        """Whether a parameter may be what a step returned, by a call outside of the step."""
+        function = self._source.function(name)
+        calls = self.calls(function) if isinstance(function, ast.FunctionDef) else None
+        if calls is None or not isinstance(function, ast.FunctionDef):
+            return self._may_be_layered(name)
+        is_method = isinstance(self._source.parent(function), ast.ClassDef)
+        names = [one.arg for one in function.args.args[is_method:]]
+        outside = tuple(one for one in calls if not self._is_within(one, step, set()))
+        return any(
+            one is not None and self._may_be_of(one, step, seen)
+            for one in self._given(Step(function, outside), names, name.id)
+        )
+
+    def _is_within(self, node: ast.AST, step: Step, seen: set[ast.AST]) -> bool:
+        """Whether a place runs as a part of a step only."""
+        if step.function in self._source.ancestors(node):
+            return True
+        function = self._source.function(node)
+        if not isinstance(function, ast.FunctionDef) or function in seen:
+            return False
+        seen.add(function)
+        calls = self.calls(function)
+        return bool(calls) and all(self._is_within(one, step, seen) for one in calls or ())
+
+    def _may_be_layered(self, given: ast.expr) -> bool:
+        found = self._values.value(given)
+        return any(
+            isinstance(part, Unknown) or (isinstance(part, Tensor) and part.layered)
+            for part in parts(found)
+        )
 
     # Who calls it
 
@@ -405,9 +490,9 @@ class StepFunctions:
         match found:
             case Number():
                 return self._number(name, found, values, exprs)
-            case Group(items=None, each=Tensor(array=False, nest=nest), lazy=False):
+            case Group(items=None, each=Tensor(array=False) as each, lazy=False):
                 if all(map(self._facts.list_lengths.is_steady, exprs)):
-                    return Group(None, Tensor(nest=nest))
+                    return Group(None, _handed(each))
                 message = f"`{name}` may hold another number of tensors in each call"
                 return Obstacle("shape-varies", f"{message}, and a trace for each")
             case Tensor() | Array() | Group():
@@ -424,8 +509,8 @@ class StepFunctions:
     def _tensors(self, name: str, value: Value) -> Value | Obstacle:
         """What tensors and arrays are for the function: tensors of a known shape."""
         match value:
-            case Tensor(nest=nest):
-                return Tensor(nest=nest)
+            case Tensor():
+                return _handed(value)
             case Array():
                 return Tensor(array=True)
             case Group(items=items) if items is not None and not value.lazy:
@@ -469,6 +554,18 @@ class StepFunctions:
             " trace only"
         )
         return Obstacle("two-objects", message)
+
+
+def _handed(tensor: Tensor) -> Tensor:
+    """What a tensor is in a trace that is given it, without what Keras' activations put on it."""
+    return Tensor(nest=tensor.nest, squashed=tensor.layered)
+
+
+def _lost(node: ast.expr) -> str:
+    return (
+        f"`{ast.unparse(node)}` in line {node.lineno} may look for the logits of what"
+        " it returns, which a trace does not give"
+    )
 
 
 def _runs_replicas(call: ast.Call) -> bool:

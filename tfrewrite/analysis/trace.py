@@ -29,7 +29,7 @@ REASONS = {
     "not-followed": "It is written in a way that is not followed.",
     "unrolls": "A trace would write out each turn of a long loop.",
     "mask-lost": "A mask of Keras is on a tensor that comes from outside, or that it returns.",
-    "logits-found": "A crossentropy of Keras finds the logits beneath a softmax in a trace only.",
+    "logits-found": "A crossentropy of Keras finds the logits of a softmax eagerly or traced only.",
     "returns-python": "It returns what a trace turns into something else.",
     "exception-seen": "Somebody catches its exceptions, and sees how far it came.",
     "not-eager": "The file is not run as TensorFlow 2 runs it.",

@@ -132,14 +132,14 @@ class TracedLibraries:
         return Tensor(static=static, flow=flow, layered=layered, squashed=squashed)
 
     def check_logits(self, flat: list[Value], call: ast.Call) -> None:
-        """Notes a crossentropy that finds logits in a trace, and none in eager mode.
+        """Notes a crossentropy that finds logits in a trace only, or in eager mode only.
 
         With an activation of Keras, as `activation="softmax"`, it finds them both times.
         """
         if any(isinstance(part, Tensor) and part.squashed for part in flat):
             self._tracer.trace.logits = (
-                f"the crossentropy of line {call.lineno} goes on from the logits beneath a softmax"
-                " or sigmoid in a trace, and not in eager mode"
+                f"the crossentropy of line {call.lineno} may find the logits beneath a softmax or"
+                " sigmoid in a trace but not in eager mode, or the other way round"
             )
 
     def _check_meaning(self, call: ast.Call, symbol: str, flat: list[Value]) -> None:

@@ -26,7 +26,7 @@ def outlined(
     parameters = ", ".join([*owner, *step.parameters])
     start = _start(facts, step)
     body = _text(facts, step.statements, without=step.deferred, margin="    ", start=start)
-    given_back = ", ".join(step.results) if step.value is None else _in_brackets(facts, step.value)
+    given_back = ", ".join(step.results) if step.value is None else _returned(facts, step.value)
     end = f"    return {given_back}\n" if given_back else ""
     function = f"@{decorator}\ndef {name}({parameters}):\n{body}{end}"
     passed = ", ".join(given.get(one, one) for one in step.parameters)
@@ -34,7 +34,7 @@ def outlined(
     made = InsertBefore(source.span(step.place), _spaced(facts, step, function))
     if step.value is not None:
         heir = source.span(source.statement(step.value))
-        called: Edit = ReplaceExpression(source.span(step.value), call)
+        called: Edit = ReplaceExpression(source.span(step.value), call, kept=True)
     else:
         first = step.statements[0]
         heir = source.span(first)
@@ -67,10 +67,20 @@ def _start(facts: Facts, step: InlineStep) -> int:
     return first.lineno if step.value is None else _lines(facts, first, 0)[0]
 
 
-def _in_brackets(facts: Facts, value: ast.expr) -> str:
-    """The text of an expression, which may go over several lines."""
-    text = facts.source.segment(value)
-    return f"({text})" if "\n" in text else text
+def _returned(facts: Facts, value: ast.expr) -> str:
+    """The text of an expression, which may go over several lines, behind a `return`."""
+    source = facts.source
+    first, *others = source.segment(value).split("\n")
+    line = source.line(value.lineno)
+    old = line[: len(line) - len(line.lstrip())]
+    whole = set(_within_texts(value))
+    lines = [first]
+    for number, text in enumerate(others, value.lineno + 1):
+        moved = number not in whole and text.startswith(old)
+        lines.append("    " + text[len(old) :] if moved else text)
+    text = "\n".join(lines)
+    is_call = isinstance(value, ast.Call) and "\n" not in source.segment(value.func)
+    return text if is_call or not others else f"({text})"
 
 
 def _spaced(facts: Facts, step: InlineStep, function: str) -> str:
@@ -123,7 +133,7 @@ def _lines(facts: Facts, statement: ast.stmt, start: int) -> range:
     return range(first, (statement.end_lineno or first) + 1)
 
 
-def _within_texts(statement: ast.stmt) -> Iterator[int]:
+def _within_texts(statement: ast.AST) -> Iterator[int]:
     """The lines that begin within a text, so that their indentation is a part of it."""
     for node in ast.walk(statement):
         if isinstance(node, (ast.Constant, ast.JoinedStr)):
