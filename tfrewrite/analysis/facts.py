@@ -58,6 +58,7 @@ from tfrewrite.analysis.late_reads import LateReads
 from tfrewrite.analysis.layer_uses import LayerUses
 from tfrewrite.analysis.left_files import LeftFiles
 from tfrewrite.analysis.list_lengths import ListLengths
+from tfrewrite.analysis.lost_logits import LostLogits
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.mixed_parts import MixedParts
 from tfrewrite.analysis.mixed_types import MixedTypes
@@ -444,6 +445,11 @@ class Facts:
     def step_functions(self) -> StepFunctions:
         """The functions that make one step of a training loop."""
         return StepFunctions(self)
+
+    @cached_property
+    def lost_logits(self) -> LostLogits:
+        """Whether crossentropies miss what a trace does not hand on."""
+        return LostLogits(self)
 
     @cached_property
     def forward_steps(self) -> ForwardSteps:

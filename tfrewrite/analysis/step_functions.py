@@ -24,9 +24,7 @@ from tfrewrite.analysis.abstract_values import (
 )
 from tfrewrite.analysis.eager_values import in_comprehension
 from tfrewrite.analysis.kept_objects import changed_later
-from tfrewrite.analysis.keras_things import is_crossentropy
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.trace import Trace
 from tfrewrite.analysis.tracing import mask_lost, returnable
 
@@ -38,10 +36,6 @@ if TYPE_CHECKING:
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FEW = 4
-# Models that others have made may end so, too.
-_SQUASHED = ("softmax", "sigmoid", "applications", "load_model", "from_json", "from_config")
-_OF_COMPILED = frozenset({"compute_loss", "compiled_loss", "loss"})
-_TAKEN = frozenset({How.ASSIGN, How.UNPACK})
 # They run the functions that they are given in a trace of their own.
 _COMPILING = frozenset({"function", "autograph.to_graph", "compat.v1.wrap_function"})
 _EAGER_ONLY = (
@@ -137,7 +131,7 @@ class StepFunctions:
         masked = found.masked or mask_lost(self._facts, found.returned, "what it returns")
         if masked:
             return Obstacle("mask-lost", masked)
-        logits = found.logits or self._logits_lost(step, found.returned)
+        logits = found.logits or self._facts.lost_logits.in_step(step, found.returned)
         if logits:
             return Obstacle("logits-found", logits)
         return changed_later(self._facts, found, step.calls) or found
@@ -147,101 +141,6 @@ class StepFunctions:
         """Whether layers of the file may change variables of theirs though nothing says so."""
         stateful = any(keyword.arg == "stateful" for keyword in self._source.all(ast.keyword))
         return stateful or bool(self._classes.calls("set_learning_phase"))
-
-    def _logits_lost(self, step: Step, returned: Value) -> str:
-        """Whether a crossentropy may look for the logits of what a trace of a layer returned.
-
-        They are an attribute that Keras' activations put on a tensor.
-        """
-        if not any(isinstance(part, Tensor) and part.layered for part in parts(returned)):
-            return ""
-        if not self._may_squash:
-            return ""
-        for node in [*self._source.all(ast.Attribute), *self._source.all(ast.Name)]:
-            symbol = self._names.tf(node) or ""
-            if ("rossentropy" in symbol and "metrics." in symbol) or symbol == "keras.losses.get":
-                return _lost(node)
-        for call in self._source.all(ast.Call):
-            if not self._finds_logits(call) or self._is_within(call, step, set()):
-                continue
-            given = [*call.args, *(one.value for one in call.keywords)]
-            if any(self._may_be_of(one, step, set()) for one in given):
-                return _lost(call.func)
-        return ""
-
-    @cached_property
-    def _may_squash(self) -> bool:
-        """Whether layers of the file may end in a softmax or sigmoid of Keras."""
-        text = self._source.text.lower()
-        if any(word in text for word in _SQUASHED):
-            return True
-        return any(
-            (one.arg or "").endswith("activation")
-            and not isinstance(one.value, ast.Constant)
-            and self._names.tf(one.value) is None
-            for one in self._source.all(ast.keyword)
-        )
-
-    def _finds_logits(self, call: ast.Call) -> bool:
-        """Whether a call computes a crossentropy of Keras."""
-        symbol = self._names.tf(call.func)
-        if symbol is not None:
-            return symbol.endswith("_crossentropy")
-        found = self._values.value(call.func)
-        if isinstance(found, Thing):
-            return found.kind == "loss" and is_crossentropy(found.symbol)
-        return isinstance(call.func, ast.Attribute) and call.func.attr in _OF_COMPILED
-
-    def _may_be_of(self, given: ast.expr, step: Step, seen: set[ast.AST]) -> bool:
-        """Whether a value may be what a step returned, as it is."""
-        if given in seen:
-            return False
-        seen.add(given)
-        if isinstance(given, ast.Call):
-            return given in (step.calls or ()) or (
-                self._own.function(given) is not None and self._may_be_layered(given)
-            )
-        if isinstance(given, ast.Name):
-            held = self._flow.reaching(given)
-            if all(one.how in _TAKEN and one.value is not None for one in held):
-                return any(self._may_be_of(one.value, step, seen) for one in held if one.value)
-            if all(one.how is How.PARAMETER for one in held):
-                return self._may_be_given(given, step, seen)
-        if isinstance(given, (ast.Tuple, ast.List)):
-            return any(self._may_be_of(one, step, seen) for one in given.elts)
-        return self._may_be_layered(given)
-
-    def _may_be_given(self, name: ast.Name, step: Step, seen: set[ast.AST]) -> bool:
-        """Whether a parameter may be what a step returned, by a call outside of the step."""
-        function = self._source.function(name)
-        calls = self.calls(function) if isinstance(function, ast.FunctionDef) else None
-        if calls is None or not isinstance(function, ast.FunctionDef):
-            return self._may_be_layered(name)
-        is_method = isinstance(self._source.parent(function), ast.ClassDef)
-        names = [one.arg for one in function.args.args[is_method:]]
-        outside = tuple(one for one in calls if not self._is_within(one, step, set()))
-        return any(
-            one is not None and self._may_be_of(one, step, seen)
-            for one in self._given(Step(function, outside), names, name.id)
-        )
-
-    def _is_within(self, node: ast.AST, step: Step, seen: set[ast.AST]) -> bool:
-        """Whether a place runs as a part of a step only."""
-        if step.function in self._source.ancestors(node):
-            return True
-        function = self._source.function(node)
-        if not isinstance(function, ast.FunctionDef) or function in seen:
-            return False
-        seen.add(function)
-        calls = self.calls(function)
-        return bool(calls) and all(self._is_within(one, step, seen) for one in calls or ())
-
-    def _may_be_layered(self, given: ast.expr) -> bool:
-        found = self._values.value(given)
-        return any(
-            isinstance(part, Unknown) or (isinstance(part, Tensor) and part.layered)
-            for part in parts(found)
-        )
 
     # Who calls it
 
@@ -428,7 +327,7 @@ class StepFunctions:
         masked = ""
         allowed = [*names, *(a.arg for a in arguments.kwonlyargs)]
         for name in allowed:
-            exprs = list(self._given(step, names, name))
+            exprs = list(given_to(step, names, name))
             if any(one is None for one in exprs) and any(one is not None for one in exprs):
                 return Obstacle("argument-varies", f"`{name}` is given by some callers only")
             known = [one for one in exprs if one is not None]
@@ -454,17 +353,6 @@ class StepFunctions:
             loops = [one for one in self._flow.enclosing(call) if isinstance(one, _LOOPS)]
             found.add(loops[-1] if loops else None)
         return found.pop() if len(found) == 1 else None
-
-    def _given(self, step: Step, names: list[str], name: str) -> Iterator[ast.expr | None]:
-        for call in step.calls or ():
-            keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-            position = names.index(name) if name in names else len(call.args)
-            if None in keywords or any(isinstance(one, ast.Starred) for one in call.args):
-                yield ast.copy_location(ast.Starred(call.func), call)
-            elif position < len(call.args):
-                yield call.args[position]
-            else:
-                yield keywords.get(name)
 
     def _argument(
         self, function: ast.FunctionDef, name: str, exprs: list[ast.expr]
@@ -556,16 +444,22 @@ class StepFunctions:
         return Obstacle("two-objects", message)
 
 
+def given_to(step: Step, names: list[str], name: str) -> Iterator[ast.expr | None]:
+    """What each call gives for a parameter; `names` are those that may be given by position."""
+    for call in step.calls or ():
+        keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+        position = names.index(name) if name in names else len(call.args)
+        if None in keywords or any(isinstance(one, ast.Starred) for one in call.args):
+            yield ast.copy_location(ast.Starred(call.func), call)
+        elif position < len(call.args):
+            yield call.args[position]
+        else:
+            yield keywords.get(name)
+
+
 def _handed(tensor: Tensor) -> Tensor:
     """What a tensor is in a trace that is given it, without what Keras' activations put on it."""
     return Tensor(nest=tensor.nest, squashed=tensor.layered)
-
-
-def _lost(node: ast.expr) -> str:
-    return (
-        f"`{ast.unparse(node)}` in line {node.lineno} may look for the logits of what"
-        " it returns, which a trace does not give"
-    )
 
 
 def _runs_replicas(call: ast.Call) -> bool:
