@@ -11,6 +11,7 @@ START = """\
 import numpy as np
 import tensorflow as tf
 
+tf.random.set_seed(3)
 xs = np.random.normal(size=(64, 6)).astype(np.float32)
 ys = np.random.randint(0, 3, size=(64,))
 data = tf.data.Dataset.from_tensor_slices((xs, ys)).batch(16).prefetch(tf.data.AUTOTUNE)
@@ -22,6 +23,21 @@ mean = tf.keras.metrics.SparseCategoricalAccuracy()
 SOFT = """\
 soft = tf.keras.Sequential([tf.keras.Input((6,)), tf.keras.layers.Dense(3, activation="softmax")])
 cross = tf.keras.losses.SparseCategoricalCrossentropy()
+"""
+
+ROWS = """\
+cell = tf.keras.layers.LSTMCell(4)
+dense = tf.keras.layers.Dense(2)
+sequences = np.random.normal(size=(40, 5, 1, 3)).astype(np.float32)
+"""
+BY_ROWS = """\
+for sequence in sequences:
+    state = [tf.zeros([1, 4]), tf.zeros([1, 4])]
+    summed = tf.zeros([1, 4])
+    for element in sequence:
+        out, state = cell(element, state)
+        summed = summed + out
+    print(float(tf.reduce_sum(dense(summed))))
 """
 
 
@@ -685,9 +701,8 @@ test_outline_forward_step = bench(
             ids.append(int(tf.argmax(reader(tf.expand_dims(ids, 0))[0])))
         """,
     ),
-    no(
+    alone(
         "a strategy places variables",
-        "not-eager",
         """
         strategy = tf.distribute.get_strategy()
         for x, y in data:
@@ -1957,6 +1972,36 @@ test_outline_forward_step = bench(
             made = forward_step(noise)
             print(float(tf.reduce_mean(made)))
         """,
+    ),
+    no(
+        "an array that is gone through by rows and used as a whole, too",
+        "tensor-decides",
+        ROWS,
+        BY_ROWS.replace("summed + out", "summed + out * tf.reduce_mean(sequence)"),
+    ),
+    no("another tuple", "tensor-decides", "tuple = len\n", ROWS, BY_ROWS),
+    alone("rows that are not known to be few", ROWS.replace("5", "len(xs)"), BY_ROWS),
+    alone("rows that are numbers", ROWS.replace(", 1, 3", ""), BY_ROWS),
+    yes(
+        "an array that is gone through by rows",
+        ROWS + BY_ROWS,
+        ROWS
+        + """
+
+@tf.function
+def forward_step(sequence):
+    state = [tf.zeros([1, 4]), tf.zeros([1, 4])]
+    summed = tf.zeros([1, 4])
+    for element in sequence:
+        out, state = cell(element, state)
+        summed = summed + out
+    return summed
+
+
+for sequence in sequences:
+    summed = forward_step(tuple(sequence))
+    print(float(tf.reduce_sum(dense(summed))))
+""",
     ),
     offers(
         "draws",
