@@ -100,7 +100,8 @@ class FeedDictToDataset(Rule):
     nothing that the loop computes (`depends-on-loop`: reinforcement learning, a state that goes
     on), and must be used for nothing else (`batch-used`: print it, feed it to two runs). Its code
     must be known (`batch-code-not-seen`): numpy, functions and `next_batch` methods of the file,
-    generators of the file by `next()`, `mnist.train.next_batch`, readers of arrays and images. A
+    generators of the file by `next()`, `mnist.train.next_batch`, readers of arrays and images. The
+    same is said of a dict that is not written out in the loop, as one from a helper. A
     random stream or an object that goes on with each batch must not be used by the loop
     (`shared-stream`, `shared-state`), and the loop must come to its end (`left-early`). The rest
     of the loop must be known to leave the arrays and files alone (`source-changes`,

@@ -61,7 +61,8 @@ class SessionInLoop(Rule):
     What a session keeps must not be seen by the next turn: runs that update, draw random numbers or
     take elements, or read variables without a restore (`keeps-state`), and fetches that cannot be
     followed (`fetch-not-traced`). The checkpoint must stay what it is, where its path leads: the
-    loop runs no programs and writes no files (`checkpoint-may-change`).
+    loop runs no programs, writes no files and does not ask whether one is there by now
+    (`checkpoint-may-change`).
 
     ## Reports
     Where a function opens a session or loads a model, and a loop calls it, or a loop makes a graph

@@ -72,12 +72,37 @@ def test_a_batch_that_another_run_is_fed_with_under_a_condition() -> None:
     [
         "sess.run(train_op)",
         "sess.run(train_op, {x: X})",
-        "sess.run(train_op, make(i))",
-        "sess.run(train_op, {**given, x: X[i]})",
+        "sess.run(train_op, given)",
+        "sess.run(train_op, {**given, x: X})",
     ],
 )
 def test_where_no_batch_is_made(body: str) -> None:
-    assert batches(body) == []
+    assert batches(body, "given = {x: X}") == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "sess.run(train_op, make(i))",
+        "sess.run(train_op, feed_dict=dict(zip(placeholders, (X[i], Y[i]))))",
+        "sess.run(train_op, {**given, x: X[i]})",
+        "feed = make(i)\nsess.run(train_op, feed)",
+        "feed = {x: X[i]}\nif i:\n    feed = {}\nsess.run(train_op, feed)",
+        "given[x] = X[i]\nsess.run(train_op, given)",
+        "given.update(make(i))\nsess.run(train_op, given)",
+    ],
+)
+def test_a_dict_that_is_not_written_out(body: str) -> None:
+    obstacle = only(body, "given = {}").obstacle
+    assert obstacle is not None
+    assert obstacle.reason == "batch-code-not-seen"
+    assert "is not written out" in obstacle.message
+
+
+def test_a_dict_that_is_not_written_out_and_not_fed_in_each_turn() -> None:
+    obstacle = only("if i:\n    sess.run(train_op, make(i))").obstacle
+    assert obstacle is not None
+    assert obstacle.reason == "not-each-turn"
 
 
 @pytest.mark.parametrize(

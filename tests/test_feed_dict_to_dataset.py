@@ -427,6 +427,26 @@ test_refused = bench(
         "batch-code-not-seen",
     ),
     refused(
+        "a dict that a function makes",
+        """
+        def feed(i):
+            return {x: X[i:i + 9], y: Y[i:i + 9]}
+        for i in range(9):
+            sess.run(train, feed_dict=feed(i))
+        """,
+        "batch-code-not-seen",
+    ),
+    refused(
+        "a dict that is filled in each turn",
+        """
+        feed = {}
+        for i in range(9):
+            feed[x], feed[y] = X[i:i + 9], Y[i:i + 9]
+            sess.run(train, feed_dict=feed)
+        """,
+        "batch-code-not-seen",
+    ),
+    refused(
         "it prints for each batch",
         """
         def make(i):

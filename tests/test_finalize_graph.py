@@ -105,6 +105,36 @@ test_refused_for_what_runs_unnamed = bench(
                     for step in range(9):
                         sess.run(train_op)
                 """,
+            "a manager of contextlib that is left": """
+                import contextlib
+                @contextlib.contextmanager
+                def reported():
+                    yield
+                    print(sess.run(tf.square(loss)))
+                with reported():
+                    for step in range(9):
+                        sess.run(train_op)
+                """,
+            "a method that is such a manager": """
+                from contextlib import contextmanager
+                class Trainer:
+                    @contextmanager
+                    def reported(self):
+                        try:
+                            yield self
+                        finally:
+                            print(sess.run(tf.square(loss)))
+                with Trainer().reported():
+                    for step in range(9):
+                        sess.run(train_op)
+                """,
+            "a stack of exits": """
+                import contextlib
+                with contextlib.ExitStack() as stack:
+                    stack.callback(lambda: sess.run(tf.square(loss)))
+                    for step in range(9):
+                        sess.run(train_op)
+                """,
             "the exit of the program": """
                 import atexit
                 def report():

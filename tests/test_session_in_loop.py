@@ -488,6 +488,8 @@ test_surroundings_refused = bench(
             ("somebody is waited for", "input('next?')"),
             ("a file is written", "open('model.ckpt', 'w')"),
             ("an array is written", "image.tofile('model.ckpt')"),
+            ("it is waited for", "if not os.path.exists('model.ckpt.index'): continue"),
+            ("it is asked for", "if not tf.train.checkpoint_exists('model.ckpt'): continue"),
         )
     ],
     refuses(

@@ -19,6 +19,8 @@ _NAMED_METHODS = frozenset(
     "__init__ __new__ __call__ __getitem__ __init_subclass__ __class_getitem__".split()
 )
 _CALLED_LATER = ("builtins.map", "builtins.filter", "atexit.")
+# Methods of `contextlib.ExitStack`, which calls what it is given when it is left.
+_CALLED_AT_THE_EXIT = frozenset({"callback", "push", "enter_context"})
 _CONSUMING = ("builtins.", "numpy.")
 
 
@@ -58,7 +60,7 @@ class Afterwards:
         """Code that may run, at any time after it was written down, where nothing names it.
 
         That is how an object is looped over, printed or entered, and what goes on in a generator,
-        in a `map`, or at the exit.
+        in a `map`, when a `with` is left, or at the exit.
         """
         found: list[ast.AST] = []
         for cls in self._source.all(ast.ClassDef):
@@ -66,7 +68,8 @@ class Afterwards:
                 if isinstance(method, _FUNCTIONS) and _is_unnamed(method.name):
                     found += method.body
         for function in self._source.all(ast.FunctionDef):
-            generates = self._own.calls(function) and any(
+            used = self._own.calls(function) or function.decorator_list
+            generates = used and any(
                 isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function)
             )
             if generates or any(map(self._is_for_later, function.decorator_list)):
@@ -80,7 +83,16 @@ class Afterwards:
 
     def _is_for_later(self, node: ast.expr) -> bool:
         called = node.func if isinstance(node, ast.Call) else node
+        if isinstance(called, ast.Attribute) and called.attr in _CALLED_AT_THE_EXIT:
+            return self._has_exit_stacks
         return (self._names.dotted(called) or "").startswith(_CALLED_LATER)
+
+    @cached_property
+    def _has_exit_stacks(self) -> bool:
+        names = [*self._source.all(ast.Name), *self._source.all(ast.Attribute)]
+        return any(
+            (self._names.dotted(name) or "").startswith("contextlib.ExitStack") for name in names
+        )
 
     def within(self, node: ast.AST, foreign: frozenset[ast.AST] = frozenset()) -> list[ast.AST]:
         """All that may be evaluated in a statement or an expression, in functions too.

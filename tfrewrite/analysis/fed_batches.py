@@ -84,13 +84,12 @@ class FedBatches:
     ) -> FedBatch | None:
         statement = self._source.statement(run.call)
         written, filed = self._dict(feed, loop)
-        if written is None:
-            return None
+        if written is None or None in written.keys:
+            return self._unwritten(run, loop, feed)
         batch = FedBatch(run, loop, statement, written, filed)
         varying: list[Entry] = []
         for key, value in zip(written.keys, written.values, strict=True):
-            if key is None:
-                return None
+            assert key is not None
             entry = Entry(key, value)
             (varying if self._varies(value, loop) else batch.kept).append(entry)
         if not varying:
@@ -108,6 +107,37 @@ class FedBatches:
             if len(node.targets) == 1 and loop in self._source.ancestors(node):
                 return node.value, node
         return None, None
+
+    def _unwritten(
+        self, run: SessionRun, loop: ast.For | ast.AsyncFor | ast.While, feed: ast.expr
+    ) -> FedBatch | None:
+        """A batch in a dict that each turn makes or fills, but not by writing it out."""
+        if not self._filled(feed, loop):
+            return None
+        nothing = ast.Dict(keys=[], values=[])
+        batch = FedBatch(run, loop, self._source.statement(run.call), nothing, None)
+        text = ast.unparse(feed)
+        message = f"what `{text}` feeds is not written out in the loop, as `{{x: batch}}` is"
+        batch.obstacle = self._shape(batch) or Obstacle("batch-code-not-seen", message)
+        return batch
+
+    def _filled(self, feed: ast.expr, loop: ast.AST) -> bool:
+        """Whether a dict that is fed is made or filled in the loop."""
+        if isinstance(feed, ast.Call):
+            return True
+        if isinstance(feed, ast.Dict):
+            return any(self._varies(value, loop) for value in feed.values)
+        if not isinstance(feed, ast.Name):
+            return False
+        if any(self._within(binding, loop) for binding in self._flow.reaching(feed)):
+            return True
+        changed = [
+            node.value
+            for node in ast.walk(loop)
+            if (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
+            or (isinstance(node, ast.Attribute) and node.attr == "update")
+        ]
+        return any(isinstance(one, ast.Name) and one.id == feed.id for one in changed)
 
     # What varies
 

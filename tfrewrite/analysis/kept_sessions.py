@@ -37,6 +37,9 @@ _READING = (
     "os.path.", "os.environ.", "os.listdir", "os.walk", "os.scandir", "os.stat", "os.getcwd",
     "os.getenv", "os.getpid", "os.cpu_count", "os.fspath", "urllib.parse.",
 )  # fmt: skip
+_ASKING_FOR_FILES = frozenset(
+    "exists isfile is_file isdir is_dir Exists IsDirectory checkpoint_exists".split()
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +166,10 @@ def _rewritten(facts: Facts, loop: ast.stmt) -> Obstacle | None:
                 " another directory"
             )
             return Obstacle("checkpoint-may-change", message)
+        if _awaits(facts, call, loop):
+            text = ast.unparse(call)
+            message = f"`{text}` in line {call.lineno} asks in each turn whether it is there by now"
+            return Obstacle("checkpoint-may-change", message)
     unknown = facts.building.first_op(node for node in nodes if isinstance(node, ast.Call))
     if unknown is not None:
         text = facts.source.segment(unknown).splitlines()[0]
@@ -180,6 +187,15 @@ def _may_write(facts: Facts, call: ast.Call) -> bool:
         return not path.startswith(_READING)
     name = getattr(call.func, "attr", getattr(call.func, "id", "")).lower()
     return any(part.startswith(_WRITING) for part in name.split("_"))
+
+
+def _awaits(facts: Facts, call: ast.Call, loop: ast.stmt) -> bool:
+    """Whether a call asks for a file that is the same one in each turn, as for the checkpoint."""
+    if getattr(call.func, "attr", getattr(call.func, "id", "")) not in _ASKING_FOR_FILES:
+        return False
+    names = [node for node in ast.walk(call) if isinstance(node, ast.Name)]
+    found = [facts.hoisting.unsure(name, loop) for name in names]
+    return all(one is None or one.reason != "rebound-in-loop" for one in found)
 
 
 def _opens_to_read(call: ast.Call) -> bool:
