@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.hoisting import Place
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import SessionKind
+from tfrewrite.analysis.symbols import SESSIONS
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.draws import changed_draws
@@ -36,6 +37,7 @@ _SHORT_NAMES = {
     "merge_all": "summary",
 }
 _MAKERS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Subscript)
+_BEGINNING = SESSIONS | {"Graph", "reset_default_graph"}
 _VARYING = ("rebound-in-loop", "operand-not-sure", "operand-unknown", "operand-varies")
 
 
@@ -97,6 +99,9 @@ class HoistGraphBuilding(Rule):
     message of an exception: those of summaries and of variables that are saved get other numbers,
     where they or their scopes are called like an op of the loop (`graph-read`).
 
+    What a function makes and runs that is itself called in a loop, in a graph that stays, is left
+    there (`loop-elsewhere`): make it once, where the graph is made.
+
     A variable that gets another value in each turn is TFR108's, and an element of an iterator that
     is fetched as it is TFR104's.
 
@@ -115,6 +120,7 @@ class HoistGraphBuilding(Rule):
         "collection-changes": "It reads a collection, to which the loop may add.",
         "effect-unknown": "It is not known what a call does beside making an op.",
         "own-function": "The file's function does more than to make ops, or may do so.",
+        "loop-elsewhere": "A function that is called in a loop makes it, in each call.",
         "operand-not-sure": "It is not sure that an operand is there before the loop, to stay.",
         "operand-unknown": "It is not known what an operand is: a list may grow, an array change.",
         "operand-varies": "An operand is what a run of the graph gives in each turn.",
@@ -146,6 +152,8 @@ class HoistGraphBuilding(Rule):
                 continue
             found = _forbidden(facts, built) or _place(facts, built)
             yield _site(facts, built, found, _title(facts, expr), taken)
+        for built, call in _built_per_call(facts):
+            yield Refusal(facts.source.span(built.expr), "loop-elsewhere", _per_call(call))
         for saver in facts.savers.in_loops():
             found = saver.obstacle or _everywhere(facts, saver.built) or _saver_place(facts, saver)
             yield _site(facts, saver.built, found, "saver", taken, _keeping_all(facts, saver.call))
@@ -165,6 +173,49 @@ def _built_in_loops(facts: Facts) -> list[ast.expr]:
                     if not isinstance(facts.source.function(node), ast.Lambda):
                         found.add(facts.op_making.larger(node) or node)
     return sorted(found, key=facts.source.span)
+
+
+def _built_per_call(facts: Facts) -> Iterator[tuple[Built, ast.Call]]:
+    """What functions make and run that a loop calls, with a call of that kind."""
+    functions = {facts.source.function(run.call) for run in facts.sessions.runs.values()}
+    repeated = {one: _repeated(facts, one) for one in functions}
+    found: dict[ast.expr, ast.Call] = {}
+    for kind in _MAKERS if any(repeated.values()) else ():
+        for node in facts.source.all(kind):
+            call = repeated.get(facts.source.function(node))
+            if call is not None and not facts.hoisting.loops(node) and facts.op_making.makes(node):
+                found[facts.op_making.larger(node) or node] = call
+    for expr in sorted(found, key=facts.source.span):
+        built = facts.built_values.of(expr, facts.op_making.larger)
+        home = facts.source.function(expr)
+        is_run = any(facts.source.function(run.call) is home for run in built.runs)
+        assigns = "assign" in facts.op_making.symbol(expr)
+        if is_run and not assigns and not _is_of_another_rule(facts, built):
+            yield built, found[expr]
+
+
+def _repeated(facts: Facts, function: ast.AST | None) -> ast.Call | None:
+    """A call of a function in a loop that goes on with the same graph."""
+    if not isinstance(function, ast.FunctionDef) or _begins_graph(facts, function):
+        return None
+    for call in facts.own_calls.calls(function) or ():
+        loops = facts.hoisting.loops(call)
+        if loops and not _begins_graph(facts, loops[-1]):
+            return call
+    return None
+
+
+def _begins_graph(facts: Facts, place: ast.AST) -> bool:
+    """Whether a graph or a session is begun in some code."""
+    calls = [node for node in ast.walk(place) if isinstance(node, ast.Call)]
+    return any(facts.names.tf(call.func) in _BEGINNING for call in calls)
+
+
+def _per_call(call: ast.Call) -> str:
+    return (
+        f"`{ast.unparse(call.func)}` makes it in each call, and the loop around line {call.lineno}"
+        " calls that: the graph grows; make it once, where the graph is made"
+    )
 
 
 def _is_run_in_loop(facts: Facts, built: Built) -> bool:

@@ -221,19 +221,6 @@ test_left_alone = bench(
         ),
         shapes=OWN,
     ),
-    leaves_alone(
-        "a function without a loop of its own",
-        script(
-            """
-            def predict(value):
-                return sess.run(tf.argmax(logits, 1), feed_dict={x: value})
-
-            for step in range(3):
-                print(predict(step))
-            """
-        ),
-        shapes=OWN,
-    ),
 )
 
 
@@ -1242,6 +1229,50 @@ test_rewritten_in_objects_and_with_seeds = bench(
         ),
         contract="exact",
         shapes=("main", "crlf", "tabs"),
+    ),
+)
+
+
+def called(body: str, *, calls: str = "ask(i)", before: str = "", graph: str = "") -> str:
+    """A function that runs something, and a loop that calls it."""
+    lines = "\n".join(f"    {line}" for line in body.split("\n"))
+    within = "\n".join(f"    {line}" for line in [*graph.split("\n"), calls] if line)
+    return script(f"def ask(i):\n{lines}\n\n{_flat(before)}\nfor i in range(10):\n{within}\n")
+
+
+EXP = "return sess.run(tf.exp(w) * 2.0, {x: i})"
+
+test_made_in_functions_that_loops_call = bench(
+    HoistGraphBuilding,
+    leaves_alone("called once", script(f"def ask(i):\n    {EXP}\nask(1)\n"), shapes=OWN),
+    leaves_alone(
+        "a session of its own",
+        called("with tf.Session() as sess:\n    " + EXP),
+        shapes=OWN,
+    ),
+    leaves_alone("a graph of its own", called(f"tf.reset_default_graph()\n{EXP}"), shapes=OWN),
+    leaves_alone(
+        "a graph for each turn", called(EXP, graph="tf.reset_default_graph()"), shapes=OWN
+    ),
+    leaves_alone("callers that are not all seen", called(EXP, calls="g(ask)"), shapes=OWN),
+    leaves_alone("made before, run there", called("return sess.run(loss, {x: i})"), shapes=OWN),
+    leaves_alone(
+        "what is assigned, which is of another rule",
+        called("sess.run(tf.assign(w, i))"),
+        shapes=OWN,
+    ),
+    refuses("where it is fetched", called(EXP), reason="loop-elsewhere", shapes=OWN),
+    refuses(
+        "by a name",
+        called("op = tf.global_variables_initializer()\nsess.run(op)"),
+        reason="loop-elsewhere",
+        shapes=OWN,
+    ),
+    refuses(
+        "in a function that gets the session",
+        called(EXP, calls="ask(sess, i)").replace("ask(i):", "ask(sess, i):"),
+        reason="loop-elsewhere",
+        shapes=OWN,
     ),
 )
 
