@@ -237,6 +237,9 @@ def _assigns_what_varies(facts: Facts, built: Built) -> bool:
     call = built.expr
     if not isinstance(call, ast.Call) or "assign" not in facts.op_making.symbol(call):
         return False
+    assigned = [one.value for one in facts.assigns.all() if one.call is call]
+    if any(map(facts.op_making.is_tensor, assigned)):
+        return False
     innermost = facts.hoisting.loops(call)[0]
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     found = (facts.op_making.obstacle(one, innermost) for one in given)

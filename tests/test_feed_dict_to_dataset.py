@@ -459,6 +459,16 @@ test_refused = bench(
         "batch-code-not-seen",
     ),
     refused(
+        "it fills the same array in each turn",
+        """
+        rows = np.zeros((4, 3))
+        for i in range(9):
+            rows[:] = X[i:i + 4]
+            sess.run(train, {x: rows, y: Y[:4]})
+        """,
+        "batch-changes-state",
+    ),
+    refused(
         "it changes the arrays",
         """
         def make(i):

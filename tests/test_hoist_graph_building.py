@@ -300,6 +300,7 @@ test_refused_for_its_operands = bench(
     *_refused(
         "rebound-in-loop",
         the_counter="print(sess.run(tf.multiply(w, float(step))))",
+        an_assign_of_a_tensor="sess.run(w.assign(logits * step))",
         a_result="value = sess.run(w)\nprint(sess.run(tf.nn.softmax(value)))",
         a_name_that_is_deleted="print(sess.run(tf.exp(w)))\nif step > 8:\n    del w",
         a_name_that_is_rebound="print(sess.run(tf.exp(w)))\nw = tf.identity(w)",

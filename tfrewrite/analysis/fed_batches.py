@@ -93,7 +93,7 @@ class FedBatches:
             entry = Entry(key, value)
             (varying if self._varies(value, loop) else batch.kept).append(entry)
         if not varying:
-            return None
+            return self._refilled(batch)
         batch.obstacle = self._shape(batch) or self._divide(batch, varying)
         return batch if batch.entries or batch.obstacle is not None else None
 
@@ -131,13 +131,36 @@ class FedBatches:
             return False
         if any(self._within(binding, loop) for binding in self._flow.reaching(feed)):
             return True
-        changed = [
-            node.value
+        updated = any(
+            isinstance(node, ast.Attribute)
+            and node.attr == "update"
+            and ast.unparse(node.value) == feed.id
             for node in ast.walk(loop)
-            if (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store))
-            or (isinstance(node, ast.Attribute) and node.attr == "update")
-        ]
-        return any(isinstance(one, ast.Name) and one.id == feed.id for one in changed)
+        )
+        return updated or self._stored(feed, loop) is not None
+
+    def _refilled(self, batch: FedBatch) -> FedBatch | None:
+        """A batch in an array that each turn writes another one to."""
+        for entry in batch.kept:
+            stored = self._stored(entry.value, batch.loop)
+            if stored is not None:
+                text = ast.unparse(entry.value)
+                message = f"line {stored.lineno} writes the batch to `{text}`, which stays the same"
+                changing = Obstacle("batch-changes-state", message)
+                batch.obstacle = self._shape(batch) or changing
+                return batch
+        return None
+
+    def _stored(self, value: ast.expr, loop: ast.AST) -> ast.Subscript | None:
+        """Where a loop writes to a part of what a name stands for."""
+        if not isinstance(value, (ast.Name, ast.Attribute)):
+            return None
+        text = ast.unparse(value)
+        for node in ast.walk(loop):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                if ast.unparse(node.value) == text:
+                    return node
+        return None
 
     # What varies
 

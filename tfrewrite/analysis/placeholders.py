@@ -113,6 +113,11 @@ class Placeholders:
             bindings = self._scopes.bindings(key)
             if [binding.node for binding in bindings] != [found.statement]:
                 message = f"`{key.id}` is not only the placeholder of line {line}"
+                if self._source.function(found.statement) is not self._source.function(loop):
+                    message = (
+                        f"the placeholder of line {line} is made in another function, and the loop"
+                        " would not see the pipeline that is made beside it"
+                    )
                 return Obstacle("placeholder-elsewhere", message)
         elif not self._same_attribute(key, found.target):
             message = f"the placeholder of line {line} has no name that the loop sees"
