@@ -46,7 +46,7 @@ class Handlers:
                     return f"the manager of line {outer.lineno} is given exceptions of it"
             elif any(map(self._looks, _handlers(outer))):
                 line = getattr(outer, "lineno", 0)
-                return f"the `try` of line {line} may look at the message of an exception of it"
+                return f"the `try` of line {line} may look into an exception of it"
         return ""
 
     def reading(self, node: ast.AST) -> str:
@@ -55,7 +55,7 @@ class Handlers:
             handlers = [one for one in _handlers(outer) if not self._of_others(one)]
             if any(map(self._looks, handlers)):
                 line = getattr(outer, "lineno", 0)
-                return f"the `try` of line {line} may look at the message of an exception of it"
+                return f"the `try` of line {line} may look into an exception of it"
         return ""
 
     def catching_more_than_the_graph(self, node: ast.AST, loop: ast.AST) -> str:

@@ -100,7 +100,7 @@ class OpNames:
                         continue
                     words = self._words(maker) if alike is not None else set()
                     if alike is None or any(_alike(one, other) for one in alike for other in words):
-                        return _seen(node, "shows the name of an op, which has a number")
+                        return _seen(node, "may show the name of an op, which has a number")
         return None
 
     def _makers(self, value: ast.expr) -> list[ast.expr]:
