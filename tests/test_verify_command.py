@@ -521,6 +521,16 @@ def test_what_a_listed_script_may_load_or_not(
         assert bool(of_b) is ("b.py" in executed)
 
 
+def test_a_listed_script_that_is_as_it_was_beside_files_of_others(cli: Cli, runs: FakeRuns) -> None:
+    make(a="print('loss 1.5')\n", b=TRAIN)
+    settings("[tool.tfrewrite.verify]\nscripts = [{ path = 'a.py' }]\n")
+    runs.summary = {"executed": ["a.py"]}
+    done = cli(".", "--quick", "--format", "json")
+    (one,) = json.loads(done.stdout)["verifications"]
+    assert (done.exit_code, one["verdict"], one["changes"]) == (0, "pass", [])
+    assert any("nothing is shown of it: b.py" in note for note in one["numerics"]["notes"])
+
+
 def test_a_changed_file_that_was_not_executed_shows_nothing(tmp_path: Path, runs: FakeRuns) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
     runs.summary = {"executed": ["other.py"]}

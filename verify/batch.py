@@ -150,9 +150,9 @@ class _Task:
         if not idle:
             return found
         needed = [name for name in idle if name not in self._job.pair.perhaps]
-        if not needed and len(idle) < len(changed):
+        if not needed:
             return _without(found, idle)
-        reason = f"{(needed or idle)[0]} was changed, and the script did not execute it"
+        reason = f"{needed[0]} was changed, and the script did not execute it"
         verdict = Verdict.INCONCLUSIVE
         numerics = found.numerics and replace(found.numerics, verdict=verdict, reason=reason)
         return replace(
