@@ -122,8 +122,9 @@ class OutlineTrainStep(Rule):
     (`argument-not-known`). An update beside a step that is computed from the values of variables
     is left alone where it may change them (`races-with-update`).
     Nothing is said of what asks no more than a layer without a tape, which may be faster as it is,
-    nor of a function in it that TFR201 compiles by itself. Losses that layers add are lost outside
-    of a trace (`python-effect`).
+    of a function in it that TFR201 compiles by itself, and of files that do not say that they are
+    for TensorFlow 2 (a tape, `tf.function`, `.numpy()`, a seed). Losses that layers add are lost
+    outside of a trace (`python-effect`).
     Where the function around the loop may be called again and stands in another function, or is a
     static method, there is no place for a function that is made once (`traced-again`).
 
