@@ -113,7 +113,7 @@ class CompileTrainStep(Rule):
     code = "TFR201"
     name = "compile-train-step"
     contracts = (Contract.ROUNDING, Contract.RESAMPLED)
-    triggers = ((b"tensorflow",), SURELY_TF2, (b"def ", b"for ", b"while "))
+    triggers = ((b"tensorflow",), SURELY_TF2)
     reasons = REASONS | {
         "callers-not-seen": "It is not called in this file, or may be called from elsewhere.",
         "saved-with-object": "It would be saved as a part of its object.",

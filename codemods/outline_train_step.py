@@ -138,7 +138,7 @@ class OutlineTrainStep(Rule):
     code = "TFR202"
     name = "outline-train-step"
     contracts = (Contract.ROUNDING, Contract.RESAMPLED)
-    triggers = ((b"tensorflow",), SURELY_TF2, (b"def ", b"for ", b"while "))
+    triggers = ((b"tensorflow",), SURELY_TF2)
     reasons = REASONS | {
         "callers-not-seen": "Not all calls of the new function are seen.",
         "traced-again": "The function around the loop may be called again, and trace it anew.",

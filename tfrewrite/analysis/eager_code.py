@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 _OF_TF2 = frozenset(
     "GradientTape function random.set_seed keras.utils.set_random_seed Module".split()
 )
-# A first look, by the text only.
-_SIGNS = (*{name.rpartition(".")[2] for name in _OF_TF2}, "numpy()")
 # What they do holds for all that is run later, or may be done at the start of a program only.
 _SETTING = ("config.", "experimental.", "debugging.", "tpu.", "compat.v1.", "distribute.")
 
@@ -42,12 +40,9 @@ class EagerCode:
     @cached_property
     def is_tf2(self) -> bool:
         """Whether the file is surely for TensorFlow 2, and builds no graph by hand."""
-        told = self._target_tf is not None
-        if not told and not any(sign in self._source.text for sign in _SIGNS):
-            return False
         if self._steps.otherwise_run or self._compiled.in_graphs:
             return False
-        if told:
+        if self._target_tf is not None:
             return True
         nodes = [*self._source.all(ast.Attribute), *self._source.all(ast.Name)]
         return any(self._names.tf(node) in _OF_TF2 or self._reads_tensor(node) for node in nodes)
@@ -61,7 +56,7 @@ class EagerCode:
         if self._inline.holds(node):
             return True
         around = {node, *self._source.ancestors(node)}
-        return any(not around.isdisjoint(one.nodes) for one in self._facts.forward_stretches.all)
+        return any(not around.isdisjoint(one.parts) for one in self._facts.forward_stretches.all)
 
     def unsure(self, node: ast.AST) -> Obstacle | None:
         """Why a place that is in no trace of this file may be in one all the same."""

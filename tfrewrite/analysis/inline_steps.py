@@ -63,9 +63,14 @@ class InlineStep:
     """The names that it binds and that are read elsewhere."""
 
     @property
+    def parts(self) -> tuple[ast.AST, ...]:
+        """Its statements, and what it computes of the one behind them."""
+        return self.statements if self.value is None else (*self.statements, self.value)
+
+    @property
     def nodes(self) -> Iterator[ast.AST]:
         """All that is in it."""
-        for one in (*self.statements, *([self.value] if self.value is not None else ())):
+        for one in self.parts:
             yield from ast.walk(one)
 
 
@@ -139,7 +144,7 @@ class InlineSteps:
     def holds(self, node: ast.AST) -> bool:
         """Whether a place belongs to such a step."""
         around = {node, *self._source.ancestors(node)}
-        return any(not around.isdisjoint(one.statements) for one in self.all)
+        return any(not around.isdisjoint(one.parts) for one in self.all)
 
     def wider(self, step: InlineStep) -> list[InlineStep]:
         """The same with what only computes with tensors around it, the most of it first.
