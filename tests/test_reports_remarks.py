@@ -8,6 +8,7 @@ from hypothesis import given
 
 from report_samples import ODD_RUNS, SOURCE, applied, everything
 from tfrewrite.engine import rewrite_text
+from tfrewrite.model import Outcome, Status
 from tfrewrite.reports.remarks import Remark, remarks
 from tfrewrite.reports.summary import Run, headline
 from toys import TOYS
@@ -50,9 +51,11 @@ def test_titles_and_texts() -> None:
 def test_the_headline() -> None:
     assert headline(everything()) == (
         "2 rewrites to make, 1 available with --allow, 1 report, 1 refusal, 1 exemption without "
-        "use, 1 file failed in 4 files"
+        "use, 1 file failed in 4 files (1 skipped)"
     )
     assert headline(Run(())) == "nothing to do in 0 files"
+    passed_over = Outcome("old.ipynb", Status.SKIPPED, error="its kernel is Python 2")
+    assert headline(Run((passed_over,))) == "nothing to do in 1 file (1 skipped)"
 
 
 def fingerprints(source: str, path: str = "m/x.py") -> list[str]:

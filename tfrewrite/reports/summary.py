@@ -87,7 +87,8 @@ def headline(run: Run) -> str:
         plural(counts["failed"], "file failed", "files failed") if counts["failed"] else "",
     ]
     found = listed(parts) or "nothing to do"
-    return f"{found} in {plural(counts['files'], 'file')}"
+    skipped = f" ({counts['skipped']:,} skipped)" if counts["skipped"] else ""
+    return f"{found} in {plural(counts['files'], 'file')}{skipped}"
 
 
 def is_available(finding: Finding) -> bool:
