@@ -73,7 +73,7 @@ def test_everything() -> None:
     )
     assert report.endswith(
         "\n2 rewrites to make, 1 available with --allow, 1 report, 1 refusal, "
-        "1 exemption without use, 1 file failed in 4 files\n"
+        "1 exemption without use, 1 file failed in 4 files (1 skipped)\n"
     )
 
 
