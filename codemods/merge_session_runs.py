@@ -132,9 +132,12 @@ def _blocks_with_runs(facts: Facts) -> Iterator[tuple[ast.AST, Block]]:
 def _is_step(facts: Facts, owner: ast.AST, block: Block) -> bool:
     """Whether a block runs once per step: a loop's body, or that of a function it calls.
 
-    What stands under an `if` runs now and then only, and stays as it is.
+    What stands under an `if` stays as it is where it runs now and then only, and not where the
+    condition is the same in all turns: `if config.dataset == "mnist"`.
     """
-    while isinstance(owner, (ast.With, ast.Try)):
+    while isinstance(owner, (ast.With, ast.Try)) or (
+        isinstance(owner, ast.If) and _is_choice(facts, owner)
+    ):
         block, _ = facts.source.position(owner)
         parent = facts.source.parent(owner)
         assert parent is not None
@@ -144,6 +147,12 @@ def _is_step(facts: Facts, owner: ast.AST, block: Block) -> bool:
     if isinstance(owner, (ast.For, ast.While)):
         return block is owner.body
     return isinstance(owner, ast.FunctionDef)
+
+
+def _is_choice(facts: Facts, branching: ast.If) -> bool:
+    """Whether an `if` takes the same of its branches in all turns."""
+    turn = facts.periods.turn(branching)
+    return turn is not None and facts.periods.is_steady(branching.test, turn)
 
 
 def _same_session(facts: Facts, block: Block) -> list[list[Part]]:

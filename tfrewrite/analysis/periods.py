@@ -208,6 +208,14 @@ class Periods:
                 return True
         return False
 
+    def is_steady(self, test: ast.expr, turn: Turn) -> bool:
+        """Whether a condition comes out alike in all turns, as far as the names in it tell."""
+        return not any(
+            isinstance(part, ast.Call)
+            or (isinstance(part, (ast.Name, ast.Attribute)) and self.changes(part, turn))
+            for part in ast.walk(test)
+        )
+
     def _is_count(self, name: ast.Name, turn: Turn) -> bool:
         return any(
             isinstance(one, ast.AugAssign)
