@@ -197,15 +197,24 @@ def batches_of(kind, rng):
             time.sleep(0.004)
         return images[part], labels[part]
 
-    return width, batch
+    return (images, labels), batch
 
 
-def epochs(kind, hidden, with_pipeline):
-    """One epoch for each element that is asked for."""
+def sliced_in_graph(arrays):
+    """Batches that the graph takes from the whole arrays itself, and what starts it is fed with."""
+    whole = [tf.placeholder(tf.float32, [None, array.shape[1]]) for array in arrays]
+    starts = tf.data.Dataset.from_tensor_slices(np.arange(0, ROWS, BATCH))
+    data = starts.map(lambda start: tuple(one[start : start + BATCH] for one in whole))
+    return data, dict(zip(whole, arrays))  # noqa: B905
+
+
+def epochs(kind, hidden, way):
+    """One epoch for each element that is asked for: fed, by a generator, or by ops."""
     with tf.Graph().as_default():
-        width, batch = batches_of(kind, np.random.RandomState(0))
+        arrays, batch = batches_of(kind, np.random.RandomState(0))
+        width = arrays[0].shape[1]
         shapes = [[None, width], [None, 10]]
-        piped = Piped(shapes) if with_pipeline else None
+        piped = Piped(shapes) if way != "fed" else None
 
         def make():
             x, y = (tf.placeholder(tf.float32, shape) for shape in shapes)
@@ -220,19 +229,23 @@ def epochs(kind, hidden, with_pipeline):
             return x, y, [tf.train.GradientDescentOptimizer(0.1).minimize(loss), loss]
 
         x, y, fetches = built(piped, make)
+        given = {}
         if piped is not None:
 
             def made():
                 for i in range(ROWS // BATCH):
                     yield batch(i)
 
-            data = tf.data.Dataset.from_generator(made, piped.dtypes, tuple(piped.shapes))
+            if way == "graph":
+                data, given = sliced_in_graph(arrays)
+            else:
+                data = tf.data.Dataset.from_generator(made, piped.dtypes, tuple(piped.shapes))
             start = piped.iterator.make_initializer(data.prefetch(1))
         with tf.Session() as sess:
             sess.run(tf.global_variables_initializer())
             while True:
                 if piped is not None:
-                    sess.run(start)
+                    sess.run(start, given)
                 for i in range(ROWS // BATCH):
                     if piped is not None:
                         sess.run(fetches)
@@ -243,23 +256,28 @@ def epochs(kind, hidden, with_pipeline):
 
 
 def speed(rounds=9):
+    """Whole epochs, so that what starts a pipeline counts; the ways take turns."""
     print(f"\n### Time of a step, fed and piped (TensorFlow {VERSION})\n")
-    print("| batch | model | fed, ms | piped, ms | times as fast |\n|---|---|---|---|---|")
+    piped = ("by a generator, ms", "times as fast", "by ops, ms", "times as fast")
+    print(f"| {' | '.join(['batch', 'model', 'fed, ms', *piped])} |\n{'|---' * 7}|")
     kinds = "slices|large slices|drawn rows|prepared row by row|waits for 4 ms".split("|")
     for kind, hidden in itertools.product(kinds, (0, 256)):
-        ways = [epochs(kind, hidden, with_pipeline) for with_pipeline in (False, True)]
-        times = ([], [])
+        ways = ["fed", "generator", "graph"][: 3 if kind.endswith("slices") else 2]
+        running = [epochs(kind, hidden, way) for way in ways]
+        times = [[] for _ in ways]
         for turn in range(rounds + 2):
-            for way, taken in zip(ways, times):  # noqa: B905
+            for one, taken in zip(running, times):  # noqa: B905
                 began = time.perf_counter()
-                next(way)
+                next(one)
                 if turn > 1:
                     taken.append((time.perf_counter() - began) / (ROWS // BATCH) * 1e3)
-        fed, piped = times
-        ratio = np.median([a / b for a, b in zip(fed, piped)])  # noqa: B905
+        cells = [f"{np.median(times[0]):.2f}"]
+        for taken in times[1:]:
+            ratio = np.median([a / b for a, b in zip(times[0], taken)])  # noqa: B905
+            cells += [f"{np.median(taken):.2f}", f"{ratio:.2f}"]
+        cells += ["-"] * (5 - len(cells))
         model = f"{hidden} wide" if hidden else "linear"
-        row = f"{np.median(fed):.2f} | {np.median(piped):.2f} | {ratio:.2f}"
-        print(f"| {kind} | {model} | {row} |")
+        print(f"| {kind} | {model} | {' | '.join(cells)} |")
         sys.stdout.flush()
 
 
