@@ -79,8 +79,10 @@ class CompileTrainStep(Rule):
     does to which words are added (`shape-varies`), Python values that do not vary
     (`argument-varies`: each value would be traced anew, and 1, 1.0 and True share a trace), and
     always the same model or optimizer (`two-objects`: variables are made in the first trace only).
-    An array of numpy becomes a tensor, so it may only go where that makes no difference: into a
-    model, a loss, `tf.cast` (`numpy-argument`). What is captured must stay as it is
+    An array of numpy becomes a tensor, so it may only go where that makes no difference
+    (`numpy-argument`): into a model, a metric, `tf.cast`, a crossentropy over classes. Other losses
+    fit `[n]` and `[n, 1]` to each other for tensors only before Keras 3, so they take arrays with
+    `target-tf` 2.16 or later. What is captured must stay as it is
     (`captured-not-fixed`): names bound once, attributes set in `__init__` only, lists that nobody
     changes. Nothing may change a model, layer or optimizer in Python (`object-changes`): a trace
     keeps `trainable`, rates and activations; a learning rate is a variable and may change.

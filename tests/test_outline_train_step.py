@@ -823,6 +823,7 @@ test_outline_train_step = bench(
             train_step(y, x)
         """),
         contract="rounding",
+        target_tf=(2, 16),
         shapes=(),
     ),
     rewrites(
