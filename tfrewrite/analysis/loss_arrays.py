@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _KERAS_3 = (2, 16)
 # Nothing is fitted: their predictions have a dimension of classes, which targets have as well or
-# lack. Where there is but one class, the loss is nothing anyway.
+# lack. One class alone, of which the loss is always nothing, is not looked for.
 _BY_CLASSES = frozenset(
     f"{module}.{name}"
     for module in ("keras.losses", "losses")

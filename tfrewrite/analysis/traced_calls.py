@@ -225,7 +225,7 @@ class TracedCalls:
             self._tracer.count(_OPS_OF_KERAS)
         else:
             says = None
-        with self._tracer.told(to_train=says):
+        with self._tracer.told(to_train=says), self._tracer.unconverted(when=runs == "call"):
             found = self._of_code(
                 call, Code(method, owner), given, keras=self._hands_tensors(base, runs)
             )
@@ -340,7 +340,8 @@ class TracedCalls:
         """The code of the file that runs when an object of Keras is called; its reads are one."""
         around = self._tracer.within
         self._tracer.within = around or read
-        self._go_through(thing, call)
+        with self._tracer.unconverted():
+            self._go_through(thing, call)
         self._tracer.within = around
 
     def _go_through(self, thing: Thing, call: ast.AST) -> None:
