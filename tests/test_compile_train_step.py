@@ -1148,6 +1148,21 @@ CALLERS = (
         """,
     ),
     no(
+        "data that an object unpacks with a star",
+        "argument-not-known",
+        """
+        class Loader:
+            def __init__(self):
+                *self.rest, self.xs = (3, "name", tf.constant(xs))
+        loader = Loader()
+        """,
+        with_loss("tf.reduce_mean(tf.square(model(x)))", sig="x"),
+        """
+        for i in range(100):
+            loss = step(loader.xs)
+        """,
+    ),
+    no(
         "a generator that is told something",
         "argument-not-known",
         """

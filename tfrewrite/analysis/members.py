@@ -202,7 +202,8 @@ class Members:
                 while isinstance(parent, ast.Tuple):
                     path = (parent.elts.index(part), *path)
                     part, parent = parent, self._source.parent(parent)
-                if not isinstance(parent, ast.Assign):
+                starred = any(isinstance(one, ast.Starred) for one in ast.walk(part))
+                if not isinstance(parent, ast.Assign) or starred:
                     return Unknown(f"`{name}` is set in line {store.lineno}")
                 values.append(self._values.at(self._values.value(parent.value), path))
             elif isinstance(parent, (ast.Assign, ast.AnnAssign)) and parent.value is not None:
