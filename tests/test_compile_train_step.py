@@ -1735,6 +1735,11 @@ COMPILED = (
         """,
     ),
     yes(
+        "a function of a loss by the name that Keras 2 has for it",
+        with_loss("tf.reduce_mean(tf.keras.losses.mean_squared_error(y, model(x)))"),
+        LOOP,
+    ),
+    yes(
         "arrays for a loss over classes",
         """
         loss_object = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
