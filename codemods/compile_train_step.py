@@ -75,26 +75,29 @@ class CompileTrainStep(Rule):
     The function is gone through as a trace would, with all that its callers give it, all that it
     captures, and all functions, models and layers of this file that it calls. What is not known to
     be the same when it is replayed is refused. The callers must all be here (`callers-not-seen`),
-    and give tensors (`argument-not-known`) that do not get longer from call to call, as a text
-    does to which words are added (`shape-varies`), Python values that do not vary
-    (`argument-varies`: each value would be traced anew, and 1, 1.0 and True share a trace), and
-    always the same model or optimizer (`two-objects`: variables are made in the first trace only).
-    An array of numpy becomes a tensor, so it may only go where that makes no difference: into a
-    model, a loss, `tf.cast` (`numpy-argument`). What is captured must stay as it is
-    (`captured-not-fixed`): names bound once, attributes set in `__init__` only, lists that nobody
-    changes. Nothing may change a model, layer or optimizer in Python (`object-changes`): a trace
-    keeps `trainable`, rates and activations; a learning rate is a variable and may change.
-    In the body nothing may be done in Python that others see (`python-effect`), need the value of
-    a tensor (`reads-on-host`), or depend on one (`tensor-decides`). Variables must be there, or be
-    made by a model or an optimizer at first (`makes-variables`). What works eagerly and fails in a
-    trace is known for some (`fails-when-traced`): a tensor unpacked or given to `tf.constant`,
-    an op given a type as its name. Keras keeps the mask of an `Embedding` or `Masking` as an
-    attribute of the tensor, which does not go into a trace or out: where the file makes masks, what
-    a layer gives may not be an argument, captured or returned (`mask-lost`). A crossentropy of
-    Keras that is given what `tf.nn.softmax` or `tf.sigmoid` made goes on from the logits beneath
-    it in a trace, and from the probabilities, cut off at 1e-7, in eager mode (`logits-found`);
-    with `activation="softmax"` it finds the logits both times, if the layer and the crossentropy
-    are in one trace, or both in none.
+    and give tensors (`argument-not-known`) that do not get longer from call to call, as a text does
+    to which words are added (`shape-varies`), Python values that do not vary (`argument-varies`:
+    each value would be traced anew, and 1, 1.0 and True share a trace), and always the same model
+    or optimizer (`two-objects`: variables are made in the first trace only). An array of numpy
+    becomes a tensor, so it may only go where that makes no difference (`numpy-argument`): into a
+    model, a metric, `tf.cast`, a crossentropy over classes. Other losses fit `[n]` and `[n, 1]` to
+    each other for tensors only before Keras 3, so they take arrays with `target-tf` 2.16 or later.
+    What is captured must stay as it is (`captured-not-fixed`): names bound once, attributes set in
+    `__init__` only, lists that nobody changes. Nothing may change a model, layer or optimizer in
+    Python (`object-changes`): a trace keeps `trainable`, rates and activations; a learning rate is
+    a variable and may change.
+    In the body nothing may be done in Python that others see (`python-effect`), need the value of a
+    tensor (`reads-on-host`), or depend on one (`tensor-decides`). `len` of a tensor is a number in
+    a trace, too, since AutoGraph sees to it, but not in a lambda, nor in what Keras calls.
+    Variables must be there, or be made by a model or an optimizer at first (`makes-variables`).
+    What works eagerly and fails in a trace is known for some (`fails-when-traced`): a tensor
+    unpacked or given to `tf.constant`, an op given a type as its name. Keras keeps the mask of an
+    `Embedding` or `Masking` as an attribute of the tensor, which does not go into a trace or out:
+    where the file makes masks, what a layer gives may not be an argument, captured or returned
+    (`mask-lost`). A crossentropy of Keras that is given what `tf.nn.softmax` or `tf.sigmoid` made
+    goes on from the logits beneath it in a trace, and from the probabilities, cut off at 1e-7, in
+    eager mode (`logits-found`); with `activation="softmax"` it finds the logits both times, if the
+    layer and the crossentropy are in one trace, or both in none.
     The update by an optimizer of Keras has to come after all that is read of a variable. It does
     where the gradient is computed from what was read, as with all usual losses. Where the loss is
     linear in what a model gives (`tf.reduce_mean(critic(x))`), the order hangs on an edge of the

@@ -11,7 +11,8 @@ from analysis_helpers import facts, marked
 
 def known(manager: str) -> bool:
     found = facts(
-        f"import contextlib\nimport tensorflow as tf\nwith {manager}:  # here\n    pass\n"
+        "import contextlib\nimport tqdm\nimport tensorflow as tf\n"
+        f"with {manager}:  # here\n    pass\n"
     )
     statement = marked(found, "here")
     assert isinstance(statement, ast.With)
@@ -23,6 +24,7 @@ def known(manager: str) -> bool:
     [
         "contextlib.suppress(ValueError)",
         "timer()",
+        "tqdm.contrib.DummyTqdmFile(log)",
         "manager",
         "slim.arg_scope([f])",
         "tf.variable_scope('a', custom_getter=f)",
@@ -46,6 +48,8 @@ def test_what_is_not_known_may_do_anything(manager: str) -> None:
         "tf.Graph().as_default(), tf.device('/cpu:0')",
         "tf.control_dependencies([a])",
         "open('log') as log",
+        "tqdm.tqdm(total=9) as bar",
+        "tqdm.auto.trange(9) as bar",
         "sess.as_default()",
     ],
 )

@@ -367,6 +367,14 @@ def test_versions_are_kept_apart_where_they_differ() -> None:
     assert tensorflow_versions()["2"].startswith("2.")
 
 
+def test_names_that_keras_2_had_are_known_in_version_2() -> None:
+    assert effect("keras.losses.mean_squared_error", "2") == effect("keras.losses.MSE", "2")
+    assert effect("losses.mean_absolute_error", "2") == effect("losses.MAE", "2")
+    # TensorFlow 1 has another function of that name, which registers what it gives.
+    assert effect("losses.mean_squared_error", "1").registers
+    assert effect_of("losses.mean_squared_error") == effect_of("losses.mean_squared_error", "1")
+
+
 def test_without_a_version_the_worse_of_both_holds() -> None:
     both = effect_of("nn.dropout")
     assert both is not None

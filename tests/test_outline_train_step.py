@@ -798,6 +798,44 @@ test_outline_train_step = bench(
         shapes=("crlf",),
     ),
     rewrites(
+        "batches of a generator of the file",
+        script("""
+        def batches():
+            while True:
+                for i in range(0, 64, 16):
+                    yield tf.constant(xs[i:i + 16]), tf.constant(ys[i:i + 16])
+        made = batches()
+        for i in range(640):
+            x, y = next(made)
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        """),
+        script("""
+        def batches():
+            while True:
+                for i in range(0, 64, 16):
+                    yield tf.constant(xs[i:i + 16]), tf.constant(ys[i:i + 16])
+        made = batches()
+
+
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+
+        for i in range(640):
+            x, y = next(made)
+            train_step(y, x)
+        """),
+        contract="rounding",
+        shapes=(),
+    ),
+    rewrites(
         "what is made of an array stays before the tape",
         script("""
         for i in range(640):
@@ -823,6 +861,7 @@ test_outline_train_step = bench(
             train_step(y, x)
         """),
         contract="rounding",
+        target_tf=(2, 16),
         shapes=(),
     ),
     rewrites(

@@ -86,7 +86,18 @@ class CallShapes:
         if binding.how is How.PARAMETER:
             return self._own.given(binding) or []
         given = binding.how in (How.ASSIGN, How.UNPACK, How.AUGMENT)
+        if binding.how is How.LOOP and binding.value is not None:
+            return self._generated(binding.value)
         return [binding.value] if given and binding.value is not None else []
+
+    def _generated(self, iterable: ast.expr) -> list[ast.expr]:
+        """What the generators of the file give that a loop goes through."""
+        made: list[ast.AST | None] = [*ast.walk(iterable)]
+        for name in (node for node in ast.walk(iterable) if isinstance(node, ast.Name)):
+            if self._names.dotted(name) is None:
+                made += [binding.value for binding in self._flow.reaching(name)]
+        functions = [self._own.function(call) for call in made if isinstance(call, ast.Call)]
+        return [one for f in functions if f is not None for one in self._own.yielded(f)]
 
     def _lengthened(self, binding: Binding, use: ast.Name) -> ast.Call | None:
         """Where a list that a binding makes gets another item in each turn of a loop of its use."""
@@ -119,7 +130,8 @@ class CallShapes:
         longer = (*path, name) if name in _JOINING else path
         function = self._own.function(call)
         if function is not None:
-            found = (self._varies(one, path, seen) for one in self._own.returned(function))
+            made = self._own.returned(function) or self._own.yielded(function)
+            found = (self._varies(one, path, seen) for one in made)
             return next(filter(None, found), "")
         given = (self._varies(one, longer, seen) for one in _arguments(call))
         return next(filter(None, given), "")

@@ -83,6 +83,9 @@ class EagerCalls:
             return Own(cls, frozenset({call}))
         function = self._own.function(call)
         if function is not None:
+            yielded = self._own.yielded(function)
+            if yielded:
+                return _from_generator(joined(*map(self._values.value, yielded)), call)
             compiled = bool(function.decorator_list) and self._own.is_plain(function)
             returned = (self._own.given_back if compiled else self._own.returned)(function)
             if not returned:
@@ -267,9 +270,11 @@ class EagerCalls:
         if path in ("builtins.iter", "builtins.next") and values:
             if isinstance(values[0], Dataset):
                 return Tensor(nest=True) if path == "builtins.next" else Dataset()
+            if isinstance(values[0], Group) and values[0].lazy and len(values) == 1:
+                return values[0].each if path == "builtins.next" else values[0]
         if path in ("builtins.list", "builtins.tuple") and values:
             if isinstance(values[0], Group):
-                return values[0]
+                return replace(values[0], lazy=False)
             rows = array_shapes.rows(values[0])
             if rows is not None:
                 return rows
@@ -277,7 +282,9 @@ class EagerCalls:
             return Library(path)
         if path.startswith("numpy.random."):
             shape = array_shapes.of_call(call, path.rpartition(".")[2], self._values.value)
-            return Array(steady="choice" not in path, shape=shape)
+            return Array(steady="choice" not in path or self._chooses_so_many(call), shape=shape)
+        if path == "numpy.load" and not any(k.arg == "allow_pickle" for k in call.keywords):
+            return Array(steady=self._values.runs_once(call))
         if path in _STEADY:
             shape = array_shapes.of_call(call, path.rpartition(".")[2], self._values.value)
             return Array(shape=shape)
@@ -288,6 +295,11 @@ class EagerCalls:
         if path.startswith("numpy.") and effect_of_path(path) is CallEffect.PURE:
             return Array(steady=bool(values) and isinstance(values[0], Array) and values[0].steady)
         return Unknown(f"what `{path.removeprefix('builtins.')}` gives in line {call.lineno}")
+
+    def _chooses_so_many(self, call: ast.Call) -> bool:
+        """Whether as many elements are drawn each time."""
+        sizes = [keyword.value for keyword in call.keywords if keyword.arg == "size"]
+        return self._is_fixed(sizes or call.args[1:2])
 
     def _is_fixed(self, sizes: list[ast.expr]) -> bool:
         """Whether the sizes that are given are the same numbers each time, none left to find."""
@@ -305,9 +317,12 @@ class EagerCalls:
                 return replace(owner, shape=array_shapes.after_method(shape, func.attr))
             case Library(path=path) if path in _STREAMS:
                 shape = array_shapes.of_call(call, func.attr, self._values.value)
-                return Array(steady=func.attr != "choice", shape=shape)
+                steady = func.attr != "choice" or self._chooses_so_many(call)
+                return Array(steady=steady, shape=shape)
             case Tensor() if func.attr == "numpy":
                 return Array()
+            case Dataset() if func.attr == "get_next":  # of its iterator
+                return Tensor(nest=True)
             case Thing(kind="tape") if func.attr == "gradient" and len(call.args) > 1:
                 return _gradients(self._values.value(call.args[1]))
             case Thing(kind="model") if func.attr == "get_layer":
@@ -364,6 +379,27 @@ class EagerCalls:
             case Unknown() | Bottom():
                 return function
         return Unknown(f"what `{ast.unparse(call.func)}` gives in line {call.lineno} is not known")
+
+
+def _from_generator(each: Value, call: ast.Call) -> Value:
+    """What a generator of the file is that gives tensors, arrays and numbers."""
+    for part in parts(each):
+        if isinstance(part, Unknown):
+            return part
+        if not isinstance(part, (Tensor, Array, Number)):
+            return Unknown(f"what the generator called in line {call.lineno} gives is not followed")
+    return Group(None, _varying(each), lazy=True)
+
+
+def _varying(value: Value) -> Value:
+    """The same, as another one each time."""
+    match value:
+        case Number():
+            return Number(None, varies=True, tensors=value.tensors)
+        case Group(items=items, each=each):
+            known = None if items is None else tuple(map(_varying, items))
+            return replace(value, items=known, each=_varying(each))
+    return value
 
 
 def _is_built(layers: tuple[Value, ...] | None) -> bool:

@@ -242,7 +242,7 @@ class EagerValues:
 
     def _unless_changed(self, value: Value, name: str, uses: list[ast.Name]) -> Value:
         """A container only where nobody changes it or gets hold of it."""
-        if isinstance(value, Group):
+        if isinstance(value, Group) and not value.lazy:
             for use in uses:
                 if not self.leaves(use, nested=is_nested(value)):
                     return Unknown(f"`{name}` may be changed in line {use.lineno}")

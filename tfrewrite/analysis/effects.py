@@ -29,6 +29,22 @@ GradientKind = Literal["none", "constant", "value"]
 
 _WEAKNESS: Mapping[GradientKind, int] = {"none": 0, "constant": 1, "value": 2}
 
+# Names that Keras had before 3 for functions of losses, and those that 2.21 has them under: on 2.15
+# both are the same object.
+_BEFORE_KERAS_3: Mapping[str, str] = {
+    f"{module}.{old}": f"{module}.{new}"
+    for module in ("keras.losses", "keras.metrics", "losses", "metrics")
+    for old, new in (
+        ("mean_squared_error", "MSE"),
+        ("mean_absolute_error", "MAE"),
+        ("mean_absolute_percentage_error", "MAPE"),
+        ("mean_squared_logarithmic_error", "MSLE"),
+        ("kullback_leibler_divergence", "KLD"),
+        ("kl_divergence", "KLD"),
+        ("log_cosh", "logcosh"),
+    )
+}
+
 _RUNS_IMPURE = frozenset({"random", "writes", "iterates", "host", "calls", "collections"})
 _BUILDS_STATE = frozenset({"creates", "registers", "collections"})
 
@@ -161,6 +177,8 @@ def effect_of(symbol: str, version: Version | None = None) -> Effect | None:
     for prefix, spelled in (("compat.v1.", "1"), ("compat.v2.", "2")):
         if symbol.startswith(prefix):
             return _lookup(symbol.removeprefix(prefix), "1" if spelled == "1" else "2")
+    if version == "2":
+        return _lookup(_BEFORE_KERAS_3.get(symbol, symbol), version)
     if version is not None:
         return _lookup(symbol, version)
     first, second = _lookup(symbol, "1"), _lookup(symbol, "2")

@@ -25,6 +25,10 @@ _VARIABLE_SCOPE_ARGUMENTS = frozenset(
         "auxiliary_name_scope",
     }
 )
+# Progress bars: they end what they show, and let exceptions pass.
+_BARS = frozenset(
+    f"tqdm.{module}{name}" for module in ("", "auto.", "notebook.") for name in ("tqdm", "trange")
+)
 _METHODS = frozenset({"as_default", "device", "name_scope", "control_dependencies", "test_session"})
 
 
@@ -64,7 +68,7 @@ class Managers:
         if not isinstance(manager, ast.Call):
             return False
         path = self._names.dotted(manager.func)
-        if path == "builtins.open":
+        if path == "builtins.open" or path in _BARS:
             return True
         symbol = self._names.tf(manager.func)
         if symbol is None:

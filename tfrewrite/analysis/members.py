@@ -195,13 +195,17 @@ class Members:
     def _joined_member(self, stores: list[ast.Attribute], name: str) -> Value:
         values = []
         for store in stores:
-            parent = self._source.parent(store)
+            parent: ast.AST | None = self._source.parent(store)
             if isinstance(parent, ast.Tuple):
-                statement = self._source.parent(parent)
-                if not isinstance(statement, ast.Assign):
+                part: ast.expr = store
+                path: tuple[int, ...] = ()
+                while isinstance(parent, ast.Tuple):
+                    path = (parent.elts.index(part), *path)
+                    part, parent = parent, self._source.parent(parent)
+                starred = any(isinstance(one, ast.Starred) for one in ast.walk(part))
+                if not isinstance(parent, ast.Assign) or starred:
                     return Unknown(f"`{name}` is set in line {store.lineno}")
-                whole = self._values.value(statement.value)
-                values.append(self._values.at(whole, (parent.elts.index(store),)))
+                values.append(self._values.at(self._values.value(parent.value), path))
             elif isinstance(parent, (ast.Assign, ast.AnnAssign)) and parent.value is not None:
                 values.append(self._values.value(parent.value))
         found = joined(*values)

@@ -55,6 +55,21 @@ class OwnCalls:
                     found.append(node.value)
         return found
 
+    def yielded(self, function: Method) -> list[ast.expr]:
+        """What a plain generator gives; empty where it is none, or is told something."""
+        if function.decorator_list or isinstance(function, ast.AsyncFunctionDef):
+            return []
+        found: list[ast.expr] = []
+        for statement in function.body:
+            for node in evaluated(statement):
+                if isinstance(node, ast.YieldFrom):
+                    return []
+                if isinstance(node, ast.Yield):
+                    if node.value is None or not isinstance(self._source.parent(node), ast.Expr):
+                        return []
+                    found.append(node.value)
+        return found
+
     def calls(self, function: Method) -> list[ast.Call] | None:
         """Every call of a function; None where it is also used, or may be used, in another way."""
         if not self.is_plain(function):

@@ -27,6 +27,7 @@ from tfrewrite.analysis.abstract_values import (
     parts,
 )
 from tfrewrite.analysis.gradient_flow import Flow, Read
+from tfrewrite.analysis.loss_arrays import is_same_for_arrays, makes_tensors
 from tfrewrite.analysis.trace import TraceError
 from tfrewrite.analysis.traced_libraries import TracedLibraries
 
@@ -224,10 +225,17 @@ class TracedCalls:
             self._tracer.count(_OPS_OF_KERAS)
         else:
             says = None
-        with self._tracer.told(to_train=says):
-            found = self._of_code(call, Code(method, owner), given, keras=runs == "call")
+        with self._tracer.told(to_train=says), self._tracer.unconverted(when=runs == "call"):
+            found = self._of_code(
+                call, Code(method, owner), given, keras=self._hands_tensors(base, runs)
+            )
         self._note_call(owner, frozenset(self._tracer.reads[first:]))
         return layered(found) if runs == "call" else found
+
+    def _hands_tensors(self, base: str | None, runs: str) -> bool:
+        """Whether Keras makes a tensor of an array before the method of the file gets it."""
+        is_loss = (base or "").endswith(".Loss")
+        return runs == "call" and (not is_loss or makes_tensors(self._tracer.facts))
 
     def _check_keras(self, cls: ast.ClassDef) -> None:
         for owner in self._values.members.family(cls) or ():
@@ -247,7 +255,10 @@ class TracedCalls:
         tracer.use(thing)
         values = self._tracer.given(call)
         flat = [part for value in values for part in parts(value)]
-        self._libraries.check_given(flat, call, arrays=True)
+        if thing.kind != "loss" or is_same_for_arrays(tracer.facts, thing.symbol):
+            self._libraries.check_given(flat, call, arrays=True)
+        else:
+            self._check_targets(flat, call)
         tracer.count(_OPS_OF_KERAS * (2 if thing.kind == "model" else 1))
         if thing.kind in ("model", "layer"):
             if tracer.conditional and keras_things.makes_variables(thing.symbol):
@@ -286,6 +297,16 @@ class TracedCalls:
             return Tensor(flow=flow)
         return Tensor()
 
+    def _check_targets(self, flat: list[Value], call: ast.Call) -> None:
+        """Stops at an array whose shape a loss does not fit to the predictions."""
+        if any(isinstance(part, Tensor) and part.array for part in flat):
+            message = (
+                f"`{ast.unparse(call.func)}` in line {call.lineno} is given a numpy array, whose"
+                " shape Keras 2 does not fit to the predictions as it does that of a tensor"
+            )
+            raise TraceError("numpy-argument", message)
+        self._libraries.check_given(flat, call)
+
     def _squashes(self, thing: Thing) -> bool:
         """Whether what an object gives may come from a softmax of TensorFlow's."""
         return thing.squashes or (bool(thing.code) and self._tracer.facts.squashing > 0)
@@ -319,7 +340,8 @@ class TracedCalls:
         """The code of the file that runs when an object of Keras is called; its reads are one."""
         around = self._tracer.within
         self._tracer.within = around or read
-        self._go_through(thing, call)
+        with self._tracer.unconverted():
+            self._go_through(thing, call)
         self._tracer.within = around
 
     def _go_through(self, thing: Thing, call: ast.AST) -> None:

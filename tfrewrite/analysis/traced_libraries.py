@@ -216,6 +216,11 @@ class TracedLibraries:
                 message = f"what `{ast.unparse(call.func)}` in line {call.lineno} is given"
                 raise TraceError("not-followed", f"{message} is not followed")
 
+    def _has_length(self, value: Value) -> bool:
+        """Whether AutoGraph gives the length of a tensor as a number, as in eager mode."""
+        known = isinstance(value, Tensor) and value.static and not self._tracer.relaxed
+        return known and self._tracer.converted
+
     def _check_turns(self, values: list[Value], line: int) -> None:
         """Stops at a loop that a trace would write out turn by turn for long."""
         if any(map(_many, values)):
@@ -250,6 +255,8 @@ class TracedLibraries:
             case "builtins.list" | "builtins.dict" if not values:
                 return Group((), Bottom(), own=True)
             case "builtins.len" if groups or numbers:
+                return Number()
+            case "builtins.len" if len(values) == 1 and self._has_length(values[0]):
                 return Number()
             case "builtins.sum" if groups:
                 return self._tracer.computed([Number(), *parts(groups[0])], call)

@@ -100,6 +100,9 @@ class Tracer:
         """Whether a call of Keras is gone through that was told not to train."""
         self.relaxed = False
         """Whether a dimension may be unknown, as in the traces that Keras makes."""
+        self.converted = True
+        """Whether AutoGraph sees to what is gone through: not where Keras calls it, nor in a lambda
+        that shares its line with others."""
         self._scopes = facts.scopes
         self._held: dict[tuple[Scope, str], Value] = {}
         self._running: list[ast.AST] = []
@@ -130,13 +133,13 @@ class Tracer:
             self._held[scope, parameter] = value
         self._running.append(node)
         self._returned.append([])
-        if isinstance(node, ast.Lambda):
-            self._returned[-1].append(self.value(node.body))
-        else:
-            for statement in node.body:
-                self._statement(statement)
-            if not _ends(node.body):
-                self._returned[-1].append(Number(ast.Constant(None)))
+        with self.unconverted(when=not _is_converted(node)):
+            if isinstance(node, ast.Lambda):
+                self._returned[-1].append(self.value(node.body))
+            else:
+                self._block(node.body)
+                if not _ends(node.body):
+                    self._returned[-1].append(Number(ast.Constant(None)))
         self._running.pop()
         return joined(*self._returned.pop())
 
@@ -330,6 +333,14 @@ class Tracer:
         self.times = before
 
     @contextmanager
+    def unconverted(self, *, when: bool = True) -> Iterator[None]:
+        """What is gone through meanwhile is run as it is written, where that is so."""
+        before = self.converted
+        self.converted = before and not when
+        yield
+        self.converted = before
+
+    @contextmanager
     def told(self, *, to_train: bool | None) -> Iterator[None]:
         """What is gone through meanwhile is called by Keras, and told this; None for nothing."""
         before = self.resting
@@ -428,6 +439,8 @@ class Tracer:
             raise TraceError("captured-not-fixed", found.why)
         if isinstance(found, Array):
             return self._array(name, found)
+        if isinstance(found, Group) and found.lazy:
+            return self.known(found, name.id, name.lineno)
         if isinstance(found, Thing) and found.kind == "symbolic":
             raise TraceError("captured-not-fixed", f"`{name.id}` is a part of a model")
         self.check_mask(found, name.id)
@@ -451,6 +464,9 @@ class Tracer:
                 raise TraceError("not-followed", f"`{text}` in line {line} is not followed")
             case Array():
                 message = f"`{text}` in line {line} is a numpy array, which may change in place"
+                raise TraceError("captured-not-fixed", message)
+            case Group(lazy=True):
+                message = f"`{text}` in line {line} gives its items only once"
                 raise TraceError("captured-not-fixed", message)
         self.check_mask(found, text)
         return found
@@ -487,6 +503,14 @@ class Tracer:
         """Notes that an object is used."""
         if thing not in self.trace.things:
             self.trace.things.append(thing)
+
+
+def _is_converted(node: ast.FunctionDef | ast.Lambda) -> bool:
+    """Whether AutoGraph changes what a function does in a trace, where it may."""
+    if isinstance(node, ast.Lambda):
+        return False
+    options = [k for d in node.decorator_list if isinstance(d, ast.Call) for k in d.keywords]
+    return all(option.arg not in ("autograph", None) for option in options)
 
 
 def evaluated_in(node: ast.FunctionDef | ast.Lambda) -> list[ast.AST]:
