@@ -265,10 +265,8 @@ def _together(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) ->
     """Whether one iterator can stand before all placeholders."""
     if len({one.call for one in placeholders}) != len(placeholders):
         return Obstacle("placeholder-unclear", "one placeholder is fed twice")
-    if len({type(one.target) for one in placeholders}) != 1:
-        return Obstacle("placeholder-elsewhere", "the placeholders are made in different places")
     blocks = {id(facts.source.position(one.statement)[0]) for one in placeholders}
-    if len(blocks) != 1:
+    if len(blocks) != 1 or len({one.way for one in placeholders}) != 1:
         message = "the placeholders are made in different places"
         return Obstacle("placeholder-elsewhere", message)
     prefixes = {ast.unparse(one.call.func) for one in placeholders}
@@ -325,6 +323,11 @@ def _reached(facts: Facts, batch: FedBatch, effects: BatchEffects) -> Obstacle |
             message = f"`{text}` is fed and not known to be a placeholder: it may cut off the batch"
             return Obstacle("fetch-not-seen", message)
     keys = [facts.graph.trace(entry.key) for entry in batch.entries]
+    for entry in batch.kept:
+        if facts.graph.trace(entry.key) in keys:
+            text = facts.source.segment(entry.key)
+            message = f"`{text}` is fed with something else first, which would be left"
+            return Obstacle("placeholder-unclear", message)
     if any(surely_beneath(fetched, key, counted=effects.goes_on) for key in keys):
         return _unfed(facts, batch, keys)
     text = facts.source.segment(batch.run.fetches)
@@ -354,9 +357,8 @@ def _race(facts: Facts, batch: FedBatch) -> Obstacle | None:
     that of before the clip with a feed and that of after it with a pipeline.
     """
     roots = leaves(facts.graph.trace(batch.run.fetches))
-    feed = batch.run.feed
-    fed = facts.feeds.fed(feed) if feed is not None else None
-    uncut = feed is None or facts.feeds.only_placeholders(feed)
+    fed = frozenset(facts.graph.trace(one.key) for one in (*batch.entries, *batch.kept))
+    uncut = all(one.symbol.startswith("placeholder") for one in fed)
     company = Company(roots, fed, only_placeholders=uncut)
     effects = [node.effect.flags for node in beneath(*roots) if node.effect is not None]
     writing = [one for one in effects if "writes" in one and "iterates" not in one]

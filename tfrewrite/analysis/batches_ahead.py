@@ -226,6 +226,8 @@ class BatchesAhead:
         for statement in batch.loop.body:
             if statement in batch.making and statement not in batch.copied:
                 continue
+            if statement in batch.filling:
+                continue
             if statement is batch.filed:
                 walk.pieces += [one for entry in batch.kept for one in (entry.key, entry.value)]
             elif statement is batch.statement:

@@ -101,6 +101,7 @@ from tfrewrite.analysis.tracing import Tracing
 from tfrewrite.analysis.trained_models import TrainedModels
 from tfrewrite.analysis.unread import Unread
 from tfrewrite.analysis.unrolled import UnrolledLoops
+from tfrewrite.analysis.ways import Ways
 from tfrewrite.analysis.xla import Xla
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 
@@ -465,6 +466,11 @@ class Facts:
     def call_shapes(self) -> CallShapes:
         """Whether what a function is given has another shape each time."""
         return CallShapes(self)
+
+    @cached_property
+    def ways(self) -> Ways:
+        """How values come from where they are made to where they are used."""
+        return Ways(self)
 
     @cached_property
     def placeholders(self) -> Placeholders:

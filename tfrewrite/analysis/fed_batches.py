@@ -32,6 +32,8 @@ class Entry:
 
     key: ast.expr
     value: ast.expr
+    within: ast.Dict | ast.Assign
+    """The dict that it is written in, or the statement that puts it into one."""
 
 
 @dataclass(eq=False)
@@ -43,7 +45,11 @@ class FedBatch:
     statement: ast.stmt
     feed: ast.Dict
     filed: ast.Assign | None
-    """The statement that gives the dict a name, where it has one."""
+    """The statement that gives the dict a name, where it has one and the loop makes it."""
+    filled: ast.Assign | None = None
+    """The statement that gives it a name before the loop, which then fills it in each turn."""
+    filling: list[ast.stmt] = field(default_factory=list)
+    """The statements of the loop that put more into it."""
     entries: list[Entry] = field(default_factory=list)
     """What depends on the turn and on nothing else that the loop does."""
     kept: list[Entry] = field(default_factory=list)
@@ -82,31 +88,42 @@ class FedBatches:
     def _found(
         self, run: SessionRun, loop: ast.For | ast.AsyncFor | ast.While, feed: ast.expr
     ) -> FedBatch | None:
-        statement = self._source.statement(run.call)
-        written, filed = self._dict(feed, loop)
-        if written is None or None in written.keys:
+        batch = self._written(run, loop, feed)
+        if batch is None:
             return self._unwritten(run, loop, feed)
-        batch = FedBatch(run, loop, statement, written, filed)
         varying: list[Entry] = []
-        for key, value in zip(written.keys, written.values, strict=True):
-            assert key is not None
-            entry = Entry(key, value)
-            (varying if self._varies(value, loop) else batch.kept).append(entry)
+        for entry in _entries(batch):
+            earlier = batch.filled is not None and entry.within is batch.feed
+            varies = not earlier and self._varies(entry.value, loop)
+            (varying if varies else batch.kept).append(entry)
         if not varying:
             return self._refilled(batch)
-        batch.obstacle = self._shape(batch) or self._divide(batch, varying)
+        batch.obstacle = self._shape(batch) or self._divide(batch, varying) or self._made_on(batch)
         return batch if batch.entries or batch.obstacle is not None else None
 
-    def _dict(self, feed: ast.expr, loop: ast.AST) -> tuple[ast.Dict | None, ast.Assign | None]:
-        """The dict that a run is fed with, as far as it is made in the same turn."""
+    def _written(
+        self, run: SessionRun, loop: ast.For | ast.AsyncFor | ast.While, feed: ast.expr
+    ) -> FedBatch | None:
+        """A batch in a dict that is written out in the loop, in one place or piece by piece."""
+        statement = self._source.statement(run.call)
         if isinstance(feed, ast.Dict):
-            return feed, None
+            return None if None in feed.keys else FedBatch(run, loop, statement, feed, None)
         bindings = self._flow.reaching(feed) if isinstance(feed, ast.Name) else []
         node = bindings[0].node if len(bindings) == 1 else None
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
-            if len(node.targets) == 1 and loop in self._source.ancestors(node):
-                return node.value, node
-        return None, None
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Dict):
+            return None
+        if len(node.targets) != 1 or None in node.value.keys:
+            return None
+        assert isinstance(feed, ast.Name)
+        before = loop.body[: loop.body.index(statement)] if statement in loop.body else []
+        if loop in self._source.ancestors(node):
+            later = before[before.index(node) + 1 :] if node in before else []
+            filling = [one for one in later if _fills(one, feed.id)]
+            return FedBatch(run, loop, statement, node.value, node, filling=filling)
+        filling = [one for one in before if _fills(one, feed.id)]
+        if not filling:
+            return None
+        return FedBatch(run, loop, statement, node.value, None, node, filling)
 
     def _unwritten(
         self, run: SessionRun, loop: ast.For | ast.AsyncFor | ast.While, feed: ast.expr
@@ -262,7 +279,8 @@ class FedBatches:
         loop = batch.loop
         assert isinstance(loop, ast.For)
         block = loop.body
-        before = [one for one in block[: block.index(batch.statement)] if one is not batch.filed]
+        filing = [batch.filed, *batch.filling]
+        before = [one for one in block[: block.index(batch.statement)] if one not in filing]
         refused: Obstacle | None = None
         chosen: set[ast.stmt] = set()
         for entry in varying:
@@ -436,7 +454,7 @@ class FedBatches:
     def _can_fetch(self, batch: FedBatch) -> bool:
         """Whether the run can fetch more: its results are named one by one, or not at all."""
         run, statement = batch.run, batch.statement
-        if not run.direct or run.options:
+        if not run.direct or run.options or batch.filling:
             return False
         if isinstance(statement, ast.Expr):
             return statement.value is run.call
@@ -452,16 +470,36 @@ class FedBatches:
             return plain and len(target.elts) == len(run.fetches.elts)
         return isinstance(target, ast.Name)
 
+    def _made_on(self, batch: FedBatch) -> Obstacle | None:
+        """Whether more of the batch is made after some of it has been put into the dict.
+
+        The pipeline takes all of it at the end of the turn.
+        """
+        for entry in batch.entries:
+            filed = self._source.statement(entry.within)
+            later = [one for one in batch.making if one.lineno > filed.lineno]
+            names = set(_read(entry.value))
+            plain = isinstance(entry.value, ast.Name)
+            calls = any(isinstance(node, ast.Call) for node in ast.walk(entry.value))
+            for one in later:
+                changed = _bound([one]) & names or (not plain and _changes(one, names))
+                if changed or (calls and not plain):
+                    text = ast.unparse(entry.value)
+                    message = f"line {one.lineno} makes more of the batch after `{text}` is fed"
+                    return Obstacle("batch-changes-state", message)
+        return None
+
     def _dict_used(self, batch: FedBatch) -> Obstacle | None:
         """Whether the dict itself is used for more than the one run."""
-        if batch.filed is None:
+        made = batch.filed or batch.filled
+        if made is None:
             return None
-        target = batch.filed.targets[0]
+        target = made.targets[0]
         assert isinstance(target, ast.Name)
         for use in self._scopes.uses(target):
-            if use is batch.run.feed:
+            if use is batch.run.feed or self._source.statement(use) in batch.filling:
                 continue
-            if any(binding.node is batch.filed for binding in self._flow.reaching(use)):
+            if any(binding.node is made for binding in self._flow.reaching(use)):
                 message = f"line {use.lineno} uses the dict `{use.id}` as well"
                 return Obstacle("batch-used", message)
         return None
@@ -493,6 +531,42 @@ class FedBatches:
             else:
                 return False
         return True
+
+
+def _fills(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement does no more than to put something into the dict that has a name."""
+    match statement:
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=target), slice=key)], value=value):
+            pass
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Name(id=target), attr="update"),
+                args=[ast.Dict(keys=keys) as value],
+                keywords=[],
+            )
+        ) if None not in keys:
+            key = value
+        case _:
+            return False
+    return target == name and name not in _read(key) | _read(value)
+
+
+def _entries(batch: FedBatch) -> list[Entry]:
+    """All that a dict holds, in the order in which it is put there."""
+    found: list[Entry] = []
+    for part in (batch.feed, *batch.filling):
+        match part:
+            case ast.Assign(targets=[ast.Subscript(slice=key)], value=value):
+                found.append(Entry(key, value, part))
+                continue
+            case ast.Expr(value=ast.Call(args=[ast.Dict() as written])):
+                pass
+            case _:
+                written = batch.feed
+        for one, value in zip(written.keys, written.values, strict=True):
+            assert one is not None
+            found.append(Entry(one, value, written))
+    return found
 
 
 def _surely_binds(statement: ast.stmt, name: str) -> bool:
