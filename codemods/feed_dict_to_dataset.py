@@ -82,6 +82,12 @@ class FeedDictToDataset(Rule):
     the loop left it, and the last, smaller batch comes as it came. Where another graph may be the
     default one by then, the pipeline is made under `with x.graph.as_default():`.
 
+    Placeholders may be made elsewhere, and the iterator takes the way that they take: a function
+    that is called once and gives them back at its end, as `return x, y, loss`, gives it back as
+    well, and an object of a class of the file that is made once has one more attribute. A dict may
+    be filled piece by piece, also one that is made before the loop: what belongs to the batch
+    leaves it, the rest stays.
+
     ## Contract
     - `exact`: each run takes one batch, the same in the same order. The shape is set afterwards,
       since the graph optimizer takes the shape of what is fed for unknown, and was seen to round in
@@ -101,7 +107,9 @@ class FeedDictToDataset(Rule):
     on), and must be used for nothing else (`batch-used`: print it, feed it to two runs). Its code
     must be known (`batch-code-not-seen`): numpy, functions and `next_batch` methods of the file,
     generators of the file by `next()`, `mnist.train.next_batch`, readers of arrays and images. The
-    same is said of a dict that is not written out in the loop, as one from a helper. A
+    same is said of a dict that is not written out in the loop, as one from a helper. What is made
+    of the batch after some of it was put into the dict is refused where it could change that
+    (`batch-changes-state`). A
     random stream or an object that goes on with each batch must not be used by the loop
     (`shared-stream`, `shared-state`), and the loop must come to its end (`left-early`). The rest
     of the loop must be known to leave the arrays and files alone (`source-changes`,
@@ -109,7 +117,9 @@ class FeedDictToDataset(Rule):
     and must not read by chance what it writes (`races-with-update`: a critic's loss beside a clip
     of its weights). A loop over a generator (`source-consumed`) and a `while` (`loop-not-counted`)
     stay as they are: how often they turn is not known before. The placeholder must be made once,
-    where the loop sees it (`placeholder-elsewhere`), its name must not be shown (`graph-read`), and
+    where the loop sees it or where a way leads to the loop (`placeholder-elsewhere`): not one that
+    callers give, nor one in a dict or a named tuple, of one of two objects of a class, or from a
+    function that another module may import. Its name must not be shown (`graph-read`), and
     the graph must stay in the program (`graph-exported`, `distributed`) and be made in it
     (`graph-imported`). A generator that fills one array again and again is refused
     (`batch-changes-state`): a tensor may share the memory of the array it is made of.
