@@ -7,7 +7,8 @@ import ast
 import pytest
 
 from analysis_helpers import with_graph
-from tfrewrite.analysis.fed_batches import Entry, FedBatch
+from tfrewrite.analysis.fed_batches import FedBatch
+from tfrewrite.analysis.feed_entries import Entry
 
 
 def batches(body: str, before: str = "") -> list[FedBatch]:

@@ -427,16 +427,6 @@ test_refused = bench(
         "batch-code-not-seen",
     ),
     refused(
-        "a dict that a function makes",
-        """
-        def feed(i):
-            return {x: X[i:i + 9], y: Y[i:i + 9]}
-        for i in range(9):
-            sess.run(train, feed_dict=feed(i))
-        """,
-        "batch-code-not-seen",
-    ),
-    refused(
         "a dict that is filled by unpacking",
         """
         feed = {}
@@ -2681,6 +2671,180 @@ test_rewritten_filled = bench(
                 # the labels
                 sess.run(train, feed)
             """,
+        ),
+        data=_RATE,
+    ),
+)
+
+
+# Dicts that functions make
+
+
+def helped(
+    name: str, helper: str, call: str = "fill(i)", reason: str = "batch-code-not-seen", **parts: str
+) -> Case:
+    helper = textwrap.dedent(helper).lstrip()
+    text = f"{helper}for i in range(9):\n    feed = {call}\n    sess.run(train, feed)\n"
+    return refuses(name, script(text, **parts), reason=reason, shapes=("crlf", "tabs"))
+
+
+test_refused_helpers = bench(
+    FeedDictToDataset,
+    helped(
+        "one that gives back two dicts",
+        """
+        def fill(i):
+            if i:
+                return {x: X[i:i + 9], y: Y[i:i + 9]}
+            return {x: X[:9], y: Y[:9]}
+        """,
+    ),
+    helped(
+        "one that changes the dict",
+        """
+        def fill(i):
+            feed = {x: X[i:i + 9], y: Y[i:i + 9]}
+            feed[x] = X[:9]
+            return feed
+        """,
+    ),
+    helped(
+        "one that prints",
+        """
+        def fill(i):
+            print(i)
+            return {x: X[i:i + 9], y: Y[i:i + 9]}
+        """,
+    ),
+    helped(
+        "one with a decorator",
+        """
+        @cached
+        def fill(i):
+            return {x: X[i:i + 9], y: Y[i:i + 9]}
+        """,
+    ),
+    helped(
+        "a key that has another name",
+        """
+        def fill(a, i):
+            b = a
+            return {b: X[i:i + 9], y: Y[i:i + 9]}
+        """,
+        "fill(x, i)",
+    ),
+    helped(
+        "one that does more with a placeholder",
+        """
+        def fill(a, i):
+            print(a)
+            return {a: X[i:i + 9], y: Y[i:i + 9]}
+        """,
+        "fill(x, i)",
+    ),
+    helped(
+        "one placeholder by two names",
+        """
+        def fill(a, i):
+            return {a: X[i:i + 9], x: X[:9], y: Y[i:i + 9]}
+        """,
+        "fill(x, i)",
+        reason="placeholder-unclear",
+    ),
+    helped(
+        "one that fills the same array",
+        """
+        rows = np.zeros([9, 4])
+        def fill(i):
+            rows[:] = X[i:i + 9]
+            return {x: rows, y: Y[i:i + 9]}
+        """,
+        reason="batch-changes-state",
+    ),
+    helped(
+        "one that is given what a run gave",
+        """
+        def fill(i, a):
+            return {x: X[i:i + 9] * a, y: Y[i:i + 9]}
+        """,
+        "fill(i, sess.run(loss))",
+        "depends-on-loop",
+    ),
+    refused(
+        "a dict that is used as well",
+        """
+        def fill(i):
+            return {x: X[i:i + 9], y: Y[i:i + 9]}
+        for i in range(9):
+            feed = fill(i)
+            sess.run(train, feed)
+            print(sess.run(loss, feed))
+        """,
+        "batch-used",
+    ),
+    refused(
+        "a name that is bound again",
+        """
+        def fill(i):
+            return {x: X[i:i + 9], y: Y[i:i + 9]}
+        for i in range(9):
+            j = i * 2
+            feed = fill(j)
+            j = j + 1
+            sess.run(train, feed)
+        """,
+        "batch-changes-state",
+    ),
+)
+
+
+def _helped(made: str) -> str:
+    lines = ("def batches():", "    for i in range(100):", f"        {made}")
+    return "\n".join([*lines, "        yield feed[x], feed[y]\n"])
+
+
+_FILL = """
+def fill(i):
+    return {x: X[i:i + 9], y: Y[i:i + 9]}
+"""
+_FILL_ALL = """
+def fill(a, b, i, part=0.5):
+    rows = X[i:i + 9]
+    feed_dict = {a: rows, b: rows[:, :1], rate: part}
+    return feed_dict
+"""
+
+test_rewritten_helpers = bench(
+    FeedDictToDataset,
+    becomes(
+        "a dict that a function makes",
+        _FILL + "for i in range(100):\n    sess.run(train, feed_dict=fill(i))\n",
+        _FILL.lstrip()
+        + pipeline(_helped("feed = fill(i)"), "for i in range(100):\n    sess.run(train)\n"),
+    ),
+    becomes(
+        "a dict with a name that a function makes",
+        _FILL + "for i in range(100):\n    feed = fill(i)\n    sess.run(train, feed)\n",
+        _FILL.lstrip()
+        + pipeline(_helped("feed = fill(i)"), "for i in range(100):\n    sess.run(train)\n"),
+    ),
+    becomes(
+        "a function that is given the placeholders",
+        _FILL_ALL + "for i in range(100):\n    sess.run(train, fill(x, y, i))\n",
+        _FILL_ALL.lstrip()
+        + pipeline(
+            _helped("feed = fill(x, y, i)"),
+            "for i in range(100):\n    sess.run(train, {rate: 0.5})\n",
+        ),
+        data=_RATE,
+    ),
+    becomes(
+        "a rate that it is given",
+        _FILL_ALL + "for i in range(100):\n    sess.run(train, fill(x, y, i, part=0.25))\n",
+        _FILL_ALL.lstrip()
+        + pipeline(
+            _helped("feed = fill(x, y, i, part=0.25)"),
+            "for i in range(100):\n    sess.run(train, {rate: 0.25})\n",
         ),
         data=_RATE,
     ),

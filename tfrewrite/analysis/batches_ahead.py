@@ -46,7 +46,7 @@ class BatchesAhead:
 
     def effects(self, batch: FedBatch) -> BatchEffects:
         """What the code of a batch does."""
-        values = [entry.value for entry in batch.entries]
+        values = dict.fromkeys(entry.value for entry in batch.entries)
         return self._code.effects([*batch.making, *values], batch.local)
 
     def obstacle(self, batch: FedBatch, effects: BatchEffects) -> Obstacle | None:

@@ -32,6 +32,7 @@ from tfrewrite.analysis.eager_values import EagerValues
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
 from tfrewrite.analysis.fed_tensors import FedTensors
+from tfrewrite.analysis.feed_helpers import FeedHelpers
 from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.first_elements import FirstElements
 from tfrewrite.analysis.fit_callbacks import FitCallbacks
@@ -159,6 +160,11 @@ class Facts:
     def containers(self) -> Containers:
         """What becomes of lists and dicts."""
         return Containers(self)
+
+    @cached_property
+    def feed_helpers(self) -> FeedHelpers:
+        """The functions of the file that make dicts to feed."""
+        return FeedHelpers(self)
 
     @cached_property
     def feeds(self) -> Feeds:

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.feed_entries import Entry, entries_of, fills
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
 from tfrewrite.analysis.scopes import How
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.feed_helpers import MadeFeed
     from tfrewrite.analysis.scopes import Binding
     from tfrewrite.analysis.sessions import SessionRun
 
@@ -26,16 +28,6 @@ _COUNTING = frozenset(
 _ALWAYS = (ast.Tuple, ast.List, ast.Subscript, ast.BinOp, ast.Starred, ast.Call, ast.keyword)
 
 
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """One placeholder and what it is fed with."""
-
-    key: ast.expr
-    value: ast.expr
-    within: ast.Dict | ast.Assign
-    """The dict that it is written in, or the statement that puts it into one."""
-
-
 @dataclass(eq=False)
 class FedBatch:
     """A run that is fed, and the code of its loop that makes what it is fed with."""
@@ -43,13 +35,16 @@ class FedBatch:
     run: SessionRun
     loop: ast.For | ast.AsyncFor | ast.While
     statement: ast.stmt
-    feed: ast.Dict
+    feed: ast.Dict | ast.Call
+    """The dict as it is written, or the call of a function that gives it."""
     filed: ast.Assign | None
     """The statement that gives the dict a name, where it has one and the loop makes it."""
     filled: ast.Assign | None = None
     """The statement that gives it a name before the loop, which then fills it in each turn."""
     filling: list[ast.stmt] = field(default_factory=list)
     """The statements of the loop that put more into it."""
+    helper: MadeFeed | None = None
+    """What the function gives, where one makes the dict."""
     entries: list[Entry] = field(default_factory=list)
     """What depends on the turn and on nothing else that the loop does."""
     kept: list[Entry] = field(default_factory=list)
@@ -73,6 +68,7 @@ class FedBatches:
         self._flow = facts.flow
         self._own = facts.own_calls
         self._sessions = facts.sessions
+        self._helpers = facts.feed_helpers
 
     def all(self) -> Iterator[FedBatch]:
         """Every run in a loop that is fed with something new in each turn, from top to bottom."""
@@ -92,7 +88,7 @@ class FedBatches:
         if batch is None:
             return self._unwritten(run, loop, feed)
         varying: list[Entry] = []
-        for entry in _entries(batch):
+        for entry in entries_of(batch.feed, batch.filling, batch.helper):
             earlier = batch.filled is not None and entry.within is batch.feed
             varies = not earlier and self._varies(entry.value, loop)
             (varying if varies else batch.kept).append(entry)
@@ -108,22 +104,40 @@ class FedBatches:
         statement = self._source.statement(run.call)
         if isinstance(feed, ast.Dict):
             return None if None in feed.keys else FedBatch(run, loop, statement, feed, None)
+        if isinstance(feed, ast.Call):
+            return self._from_helper(run, loop, feed, None)
         bindings = self._flow.reaching(feed) if isinstance(feed, ast.Name) else []
         node = bindings[0].node if len(bindings) == 1 else None
-        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Dict):
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             return None
-        if len(node.targets) != 1 or None in node.value.keys:
+        if isinstance(node.value, ast.Call) and loop in self._source.ancestors(node):
+            return self._from_helper(run, loop, node.value, node)
+        if not isinstance(node.value, ast.Dict) or None in node.value.keys:
             return None
         assert isinstance(feed, ast.Name)
         before = loop.body[: loop.body.index(statement)] if statement in loop.body else []
         if loop in self._source.ancestors(node):
             later = before[before.index(node) + 1 :] if node in before else []
-            filling = [one for one in later if _fills(one, feed.id)]
+            filling = [one for one in later if fills(one, feed.id)]
             return FedBatch(run, loop, statement, node.value, node, filling=filling)
-        filling = [one for one in before if _fills(one, feed.id)]
+        filling = [one for one in before if fills(one, feed.id)]
         if not filling:
             return None
         return FedBatch(run, loop, statement, node.value, None, node, filling)
+
+    def _from_helper(
+        self,
+        run: SessionRun,
+        loop: ast.For | ast.AsyncFor | ast.While,
+        call: ast.Call,
+        filed: ast.Assign | None,
+    ) -> FedBatch | None:
+        """A batch in a dict that a function of the file makes and gives back."""
+        made = self._helpers.made(call)
+        if made is None:
+            return None
+        statement = self._source.statement(run.call)
+        return FedBatch(run, loop, statement, call, filed, helper=made)
 
     def _unwritten(
         self, run: SessionRun, loop: ast.For | ast.AsyncFor | ast.While, feed: ast.expr
@@ -531,42 +545,6 @@ class FedBatches:
             else:
                 return False
         return True
-
-
-def _fills(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement does no more than to put something into the dict that has a name."""
-    match statement:
-        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=target), slice=key)], value=value):
-            pass
-        case ast.Expr(
-            value=ast.Call(
-                func=ast.Attribute(value=ast.Name(id=target), attr="update"),
-                args=[ast.Dict(keys=keys) as value],
-                keywords=[],
-            )
-        ) if None not in keys:
-            key = value
-        case _:
-            return False
-    return target == name and name not in _read(key) | _read(value)
-
-
-def _entries(batch: FedBatch) -> list[Entry]:
-    """All that a dict holds, in the order in which it is put there."""
-    found: list[Entry] = []
-    for part in (batch.feed, *batch.filling):
-        match part:
-            case ast.Assign(targets=[ast.Subscript(slice=key)], value=value):
-                found.append(Entry(key, value, part))
-                continue
-            case ast.Expr(value=ast.Call(args=[ast.Dict() as written])):
-                pass
-            case _:
-                written = batch.feed
-        for one, value in zip(written.keys, written.values, strict=True):
-            assert one is not None
-            found.append(Entry(one, value, written))
-    return found
 
 
 def _surely_binds(statement: ast.stmt, name: str) -> bool:

@@ -25,7 +25,8 @@ from tfrewrite.writing.hoisted import indentation_of, text_of
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.fed_batches import Entry, FedBatch
+    from tfrewrite.analysis.fed_batches import FedBatch
+    from tfrewrite.analysis.feed_entries import Entry
     from tfrewrite.analysis.placeholders import Placeholder
 
 _WIDTH = 99
@@ -75,8 +76,12 @@ class BatchPipeline:
         loop = self._batch.loop
         assert isinstance(loop, ast.For)
         header = f"for {text_of(self._facts, loop.target)} in {text_of(self._facts, loop.iter)}:"
-        inner = "\n".join([*body, f"yield {', '.join(values)}"])
         keys = [text_of(self._facts, entry.key) for entry in self._batch.entries]
+        if self._batch.helper is not None:
+            feed = self._feed()
+            body.append(f"{feed} = {values[0]}")
+            values = [f"{feed}[{key}]" for key in keys]
+        inner = "\n".join([*body, f"yield {', '.join(values)}"])
         given = [
             self._batches,
             structure([f"{key}.dtype" for key in keys]),
@@ -97,6 +102,12 @@ class BatchPipeline:
         if self._in_graph:
             made = f"with {keys[0]}.graph.as_default():\n{textwrap.indent(made, '    ')}"
         return generator + made
+
+    def _feed(self) -> str:
+        """What a dict is called that a function makes."""
+        filed = self._batch.filed
+        target = filed.targets[0] if filed is not None else None
+        return target.id if isinstance(target, ast.Name) else self._fresh("feed")
 
     def _before_loops(self) -> list[Edit]:
         session = self._session()
@@ -155,7 +166,7 @@ class BatchPipeline:
             edits.append(self._dict_of(batch.feed, left))
         return edits
 
-    def _dict_of(self, written: ast.Dict, entries: list[Entry]) -> Edit:
+    def _dict_of(self, written: ast.expr, entries: list[Entry]) -> Edit:
         text = f"{{{', '.join(map(self._entry, entries))}}}"
         return ReplaceExpression(self._facts.source.span(written), text)
 
