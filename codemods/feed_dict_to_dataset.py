@@ -86,7 +86,7 @@ class FeedDictToDataset(Rule):
     that is called once and gives them back at its end, as `return x, y, loss`, gives it back as
     well, and an object of a class of the file that is made once has one more attribute. A dict may
     be filled piece by piece, also one that is made before the loop: what belongs to the batch
-    leaves it, the rest stays.
+    leaves it, the rest stays. A function of the file that makes the dict is called by the pipeline.
 
     ## Contract
     - `exact`: each run takes one batch, the same in the same order. The shape is set afterwards,
@@ -107,9 +107,9 @@ class FeedDictToDataset(Rule):
     on), and must be used for nothing else (`batch-used`: print it, feed it to two runs). Its code
     must be known (`batch-code-not-seen`): numpy, functions and `next_batch` methods of the file,
     generators of the file by `next()`, `mnist.train.next_batch`, readers of arrays and images. The
-    same is said of a dict that is not written out in the loop, as one from a helper. What is made
-    of the batch after some of it was put into the dict is refused where it could change that
-    (`batch-changes-state`). A
+    same is said of a dict that is not written out, in the loop or at the end of a function of the
+    file, by placeholders that the loop can name. What is made of the batch after some of it was put
+    into the dict is refused where it could change that (`batch-changes-state`). A
     random stream or an object that goes on with each batch must not be used by the loop
     (`shared-stream`, `shared-state`), and the loop must come to its end (`left-early`). The rest
     of the loop must be known to leave the arrays and files alone (`source-changes`,

@@ -148,7 +148,10 @@ class FedBatches:
         nothing = ast.Dict(keys=[], values=[])
         batch = FedBatch(run, loop, self._source.statement(run.call), nothing, None)
         text = ast.unparse(feed)
-        message = f"what `{text}` feeds is not written out in the loop, as `{{x: batch}}` is"
+        message = (
+            f"what `{text}` feeds is not written out in the loop, as `{{x: batch}}` is, nor at the"
+            " end of a function of this file"
+        )
         batch.obstacle = self._shape(batch) or Obstacle("batch-code-not-seen", message)
         return batch
 

@@ -147,6 +147,8 @@ class Objects:
         bindings = self._scopes.bindings(receiver) if isinstance(receiver, ast.Name) else []
         if len(bindings) != 1 or bindings[0].how is not How.ASSIGN:
             return False
+        if self._source.function(receiver) is not self._source.function(bindings[0].node):
+            return False  # which may be called again
         made, cls = instance.expr, instance.instance_of
         if isinstance(made, ast.ClassDef) and cls is not None:
             calls = [] if self._classes.extended(cls) else self._classes.instantiations(cls)

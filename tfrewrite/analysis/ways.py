@@ -187,7 +187,7 @@ class Ways:
     def _to_attribute(self, use: ast.Attribute, made: ast.Assign, steps: int) -> Way | str:
         store = self._store(use)
         if store is None:
-            return _nameless(made)
+            return self._which(use) or _nameless(made)
         if "__slots__" in self._source.text:
             return "`__slots__` says which attributes objects have, and one more is needed"
         for call in (one for name in _LISTING for one in self._classes.calls(name)):
@@ -223,6 +223,19 @@ class Ways:
         if len(stores) != 1 or stores[0].augmented or stores[0].owner is not cls:
             return None
         return stores[0] if stores[0].method is not None else None
+
+    def _which(self, use: ast.Attribute) -> str:
+        """What tells why it is not one attribute of one object; empty where that is not known."""
+        cls = self._hoisting.class_of(use.value)
+        if cls is None:
+            return ""
+        if self._classes.extended(cls):
+            return f"`{cls.name}` has subclasses, or is used for more than to make objects"
+        count = len(self._classes.instantiations(cls))
+        own = isinstance(use.value, ast.Name) and self._classes.of_self(use.value) is not None
+        if not own and count != 1:
+            return f"objects of `{cls.name}` are made in {count} places"
+        return f"`{ast.unparse(use)}` is not set once for all"
 
     def _making(self, use: ast.Attribute) -> tuple[ast.stmt, ...]:
         """The statement that makes the object whose attribute is used outside of its class."""
