@@ -118,7 +118,7 @@ def _wiring(
     if facts.hoisting.unsure(func.value, loop) is not None:
         return None
     placeholders = [facts.placeholders.of(one.key, loop) for one in fed]
-    known = [one for one in placeholders if not isinstance(one, Obstacle)]
+    known = [one for one in placeholders if not isinstance(one, Obstacle) and one.way.direct]
     elements = facts.fed_tensors.elements(fed)
     if len(known) != len(fed) or elements is None:
         return None

@@ -82,6 +82,12 @@ class FeedDictToDataset(Rule):
     the loop left it, and the last, smaller batch comes as it came. Where another graph may be the
     default one by then, the pipeline is made under `with x.graph.as_default():`.
 
+    Placeholders may be made elsewhere, and the iterator takes the way that they take: a function
+    that is called once and gives them back at its end, as `return x, y, loss`, gives it back as
+    well, and an object of a class of the file that is made once has one more attribute. A dict may
+    be filled piece by piece, also one that is made before the loop: what belongs to the batch
+    leaves it, the rest stays. A function of the file that makes the dict is called by the pipeline.
+
     ## Contract
     - `exact`: each run takes one batch, the same in the same order. The shape is set afterwards,
       since the graph optimizer takes the shape of what is fed for unknown, and was seen to round in
@@ -101,7 +107,9 @@ class FeedDictToDataset(Rule):
     on), and must be used for nothing else (`batch-used`: print it, feed it to two runs). Its code
     must be known (`batch-code-not-seen`): numpy, functions and `next_batch` methods of the file,
     generators of the file by `next()`, `mnist.train.next_batch`, readers of arrays and images. The
-    same is said of a dict that is not written out in the loop, as one from a helper. A
+    same is said of a dict that is not written out, in the loop or at the end of a function of the
+    file, by placeholders that the loop can name. What is made of the batch after some of it was put
+    into the dict is refused where it could change that (`batch-changes-state`). A
     random stream or an object that goes on with each batch must not be used by the loop
     (`shared-stream`, `shared-state`), and the loop must come to its end (`left-early`). The rest
     of the loop must be known to leave the arrays and files alone (`source-changes`,
@@ -109,7 +117,9 @@ class FeedDictToDataset(Rule):
     and must not read by chance what it writes (`races-with-update`: a critic's loss beside a clip
     of its weights). A loop over a generator (`source-consumed`) and a `while` (`loop-not-counted`)
     stay as they are: how often they turn is not known before. The placeholder must be made once,
-    where the loop sees it (`placeholder-elsewhere`), its name must not be shown (`graph-read`), and
+    where the loop sees it or where a way leads to the loop (`placeholder-elsewhere`): not one that
+    callers give, nor one in a dict or a named tuple, of one of two objects of a class, or from a
+    function that another module may import. Its name must not be shown (`graph-read`), and
     the graph must stay in the program (`graph-exported`, `distributed`) and be made in it
     (`graph-imported`). A generator that fills one array again and again is refused
     (`batch-changes-state`): a tensor may share the memory of the array it is made of.
@@ -265,10 +275,8 @@ def _together(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) ->
     """Whether one iterator can stand before all placeholders."""
     if len({one.call for one in placeholders}) != len(placeholders):
         return Obstacle("placeholder-unclear", "one placeholder is fed twice")
-    if len({type(one.target) for one in placeholders}) != 1:
-        return Obstacle("placeholder-elsewhere", "the placeholders are made in different places")
     blocks = {id(facts.source.position(one.statement)[0]) for one in placeholders}
-    if len(blocks) != 1:
+    if len(blocks) != 1 or len({one.way for one in placeholders}) != 1:
         message = "the placeholders are made in different places"
         return Obstacle("placeholder-elsewhere", message)
     prefixes = {ast.unparse(one.call.func) for one in placeholders}
@@ -325,6 +333,11 @@ def _reached(facts: Facts, batch: FedBatch, effects: BatchEffects) -> Obstacle |
             message = f"`{text}` is fed and not known to be a placeholder: it may cut off the batch"
             return Obstacle("fetch-not-seen", message)
     keys = [facts.graph.trace(entry.key) for entry in batch.entries]
+    for entry in batch.kept:
+        if facts.graph.trace(entry.key) in keys:
+            text = facts.source.segment(entry.key)
+            message = f"`{text}` is fed with something else first, which would be left"
+            return Obstacle("placeholder-unclear", message)
     if any(surely_beneath(fetched, key, counted=effects.goes_on) for key in keys):
         return _unfed(facts, batch, keys)
     text = facts.source.segment(batch.run.fetches)
@@ -354,9 +367,8 @@ def _race(facts: Facts, batch: FedBatch) -> Obstacle | None:
     that of before the clip with a feed and that of after it with a pipeline.
     """
     roots = leaves(facts.graph.trace(batch.run.fetches))
-    feed = batch.run.feed
-    fed = facts.feeds.fed(feed) if feed is not None else None
-    uncut = feed is None or facts.feeds.only_placeholders(feed)
+    fed = frozenset(facts.graph.trace(one.key) for one in (*batch.entries, *batch.kept))
+    uncut = all(one.symbol.startswith("placeholder") for one in fed)
     company = Company(roots, fed, only_placeholders=uncut)
     effects = [node.effect.flags for node in beneath(*roots) if node.effect is not None]
     writing = [one for one in effects if "writes" in one and "iterates" not in one]

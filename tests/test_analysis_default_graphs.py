@@ -34,6 +34,9 @@ def same(text: str) -> bool:
             "class A:\n    def f(self):\n        a = 1  # made\n"
             "    def g(self):\n        b = 1  # here\n"
         ),
+        "def f():\n    a = 1  # made\nb = 1  # here\n",
+        "class A:\n    def __init__(self):\n        a = 1  # made\nb = 1  # here\n",
+        "def f():\n    tf.reset_default_graph()\n    a = 1  # made\nf()\nb = 1  # here\n",
     ],
 )
 def test_where_it_may_be_another(text: str) -> None:
@@ -51,6 +54,8 @@ def test_where_it_may_be_another(text: str) -> None:
             "with tf.Session(graph=g):\n    b = 1  # here\n"
         ),
         "a = 1  # made\ndef f():\n    b = 1  # here\nf()\n",
+        "def f():\n    a = 1  # made\nf()\nb = 1  # here\n",
+        "class A:\n    def __init__(self):\n        a = 1  # made\nA()\nb = 1  # here\n",
     ],
 )
 def test_where_it_is_the_same(text: str) -> None:

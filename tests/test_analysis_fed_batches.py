@@ -7,7 +7,8 @@ import ast
 import pytest
 
 from analysis_helpers import with_graph
-from tfrewrite.analysis.fed_batches import Entry, FedBatch
+from tfrewrite.analysis.fed_batches import FedBatch
+from tfrewrite.analysis.feed_entries import Entry
 
 
 def batches(body: str, before: str = "") -> list[FedBatch]:
@@ -88,7 +89,6 @@ def test_where_no_batch_is_made(body: str) -> None:
         "sess.run(train_op, {**given, x: X[i]})",
         "feed = make(i)\nsess.run(train_op, feed)",
         "feed = {x: X[i]}\nif i:\n    feed = {}\nsess.run(train_op, feed)",
-        "given[x] = X[i]\nsess.run(train_op, given)",
         "given.update(make(i))\nsess.run(train_op, given)",
     ],
 )
@@ -97,6 +97,39 @@ def test_a_dict_that_is_not_written_out(body: str) -> None:
     assert obstacle is not None
     assert obstacle.reason == "batch-code-not-seen"
     assert "is not written out" in obstacle.message
+
+
+@pytest.mark.parametrize("before", ["given = {}", "given = {x: None}"])
+def test_a_dict_that_is_filled_in_each_turn(before: str) -> None:
+    found = only(
+        "given[x] = X[i]\ngiven.update({y: Y[i], z: 1})\nsess.run(train_op, given)", before
+    )
+    assert texts(found.entries) == ["x: X[i]", "y: Y[i]"]
+    assert texts(found.kept)[-1] == "z: 1"
+    assert lines(found.filling) == ["given[x] = X[i]", "given.update({y: Y[i], z: 1})"]
+    assert found.filed is None
+    assert found.filled is not None
+    assert ast.unparse(found.filled) == before
+
+
+def test_what_is_put_into_a_dict_before_the_loop_stays_there() -> None:
+    found = only("given[x] = X[i]\nsess.run(train_op, given)", "given = {y: draw()}")
+    assert texts(found.entries) == ["x: X[i]"]
+    assert texts(found.kept) == ["y: draw()"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "batch = X[i]\ngiven[x] = batch\nbatch = Y[i]\ngiven[y] = batch\nsess.run(train_op, given)",
+        "batch = X[i]\nfeed = {x: batch}\nbatch = batch + 1\nsess.run(train_op, feed)",
+        "given[x] = draw()\nbatch = draw()\ngiven[y] = batch\nsess.run(train_op, given)",
+    ],
+)
+def test_more_that_is_made_after_some_of_it_is_fed(body: str) -> None:
+    obstacle = only(body, "given = {}").obstacle
+    assert obstacle is not None
+    assert obstacle.reason == "batch-changes-state"
 
 
 def test_a_dict_that_is_not_written_out_and_not_fed_in_each_turn() -> None:

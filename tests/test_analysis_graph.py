@@ -542,16 +542,26 @@ sess.run(Model().loss)  # here
     assert fetched(text).many
 
 
-def test_a_method_that_is_called_from_outside_takes_unknown_arguments() -> None:
-    text = """
+BUILT = """
 class Model:
     def build(self, value):
         self.loss = tf.reduce_mean(value)
 model = Model()
-model.build(x)
-sess.run(model.loss)  # here
 """
-    root = fetched(text)
+
+
+def test_a_method_that_is_called_from_outside_takes_what_it_is_given_there() -> None:
+    root = fetched(BUILT + "model.build(x)\nsess.run(model.loss)  # here\n")
+    assert reasons(root) == []
+    assert not root.many
+
+
+@pytest.mark.parametrize(
+    "calls",
+    ["other = model\nother.build(x)", "def build():\n    model.build(x)\nbuild()"],
+)
+def test_a_method_that_is_called_from_elsewhere_takes_unknown_arguments(calls: str) -> None:
+    root = fetched(f"{BUILT}{calls}\nsess.run(model.loss)  # here\n")
     assert reasons(root) == ["parameter `value` of `build`, which a caller gives"]
     assert root.many
 

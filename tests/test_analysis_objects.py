@@ -48,6 +48,27 @@ def test_a_method_called_once_belongs_to_the_object() -> None:
     assert not node.many
 
 
+_LATER = MODEL.replace("        self.build()\n", "") + "\nm = Model(logits)\n"
+
+
+def test_a_method_called_by_the_only_name_of_an_object_belongs_to_it() -> None:
+    node = traced(_LATER + "m.build()\nv = m.low  # here\n")
+    assert node.symbol == "reduce_min"
+    assert not node.many
+
+
+def test_a_method_that_may_be_called_several_times() -> None:
+    for calls in (
+        "m.build()\nm.build()",
+        "for _ in range(2):\n    m.build()",
+        "n = Model(loss)\nn.build()",
+        "n = m\nn.build()",
+        "build = m.build\nm.build()",
+        "def again():\n    m.build()\nagain()\nagain()",
+    ):
+        assert traced(f"{_LATER}{calls}\nv = m.low  # here\n").many, calls
+
+
 def test_control_dependencies_around_what_makes_an_object_hold_in_its_methods() -> None:
     text = MODEL + (
         "\nseen = tf.Variable(0)\n"

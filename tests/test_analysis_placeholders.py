@@ -34,6 +34,8 @@ def reason(made: str, loop: str = LOOP) -> str:
         "x = tf.placeholder(tf.float32, [None, 3], 'x')",
         "x = tf.placeholder(shape=(4, 2 * 3), dtype=np.int64)",
         "x = tf.placeholder('float', [])",
+        "x = 1\nx = tf.placeholder(tf.float32)",
+        "x = tf.placeholder(tf.float32)\nx = tf.placeholder(tf.float32)",
         "n = 3\nx = tf.placeholder(tf.float32, [None, n])",
         "with tf.name_scope('inputs'):\n    x = tf.placeholder(tf.float32)",
     ],
@@ -47,7 +49,8 @@ def test_a_placeholder_that_can_have_a_default(made: str) -> None:
     [
         "x = make()",
         "x = tf.constant(1.0)",
-        "x = tf.placeholder(tf.float32)\nx = tf.placeholder(tf.float32)",
+        "x = 1\nif made:\n    x = tf.placeholder(tf.float32)",
+        "def build():\n    global x\n    x = tf.placeholder(tf.float32)\nbuild()",
         "for _ in range(2):\n    x = tf.placeholder(tf.float32)",
     ],
 )

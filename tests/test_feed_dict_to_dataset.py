@@ -427,17 +427,7 @@ test_refused = bench(
         "batch-code-not-seen",
     ),
     refused(
-        "a dict that a function makes",
-        """
-        def feed(i):
-            return {x: X[i:i + 9], y: Y[i:i + 9]}
-        for i in range(9):
-            sess.run(train, feed_dict=feed(i))
-        """,
-        "batch-code-not-seen",
-    ),
-    refused(
-        "a dict that is filled in each turn",
+        "a dict that is filled by unpacking",
         """
         feed = {}
         for i in range(9):
@@ -977,19 +967,6 @@ test_refused = bench(
             sess.run(n, {z: words[i:i + 1]})
         """,
         "placeholder-unclear",
-    ),
-    refused(
-        "placeholders made by another function",
-        """
-        def inputs():
-            a = tf.placeholder(tf.float32, [None, 4])
-            return a
-        a = inputs()
-        s = tf.reduce_sum(a)
-        for i in range(3):
-            sess.run(s, {a: X[i:i + 9]})
-        """,
-        "placeholder-elsewhere",
     ),
     refused(
         "a shape that is known only later",
@@ -2202,5 +2179,673 @@ test_rewritten = bench(
         script(_LOOP, graph="tf.set_random_seed(1)\n" + _GRAPH.replace("zeros", "random_normal")),
         contract="resampled",
         changes="draws of ops without a seed",
+    ),
+)
+
+
+# Placeholders that are made elsewhere
+
+_BUILD = """
+def build():
+    x = tf.placeholder(tf.float32, [None, 4])
+    y = tf.placeholder(tf.float32, [None, 1])
+    w = tf.Variable(tf.zeros([4, 1]))
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    return x, y, train
+x, y, train = build()
+sess = tf.Session()
+"""
+_BUILD_AFTER = """
+def build():
+    batch_iterator = tf.data.Iterator.from_structure((tf.float32, tf.float32))
+    next_x, next_y = batch_iterator.get_next()
+    x = tf.placeholder_with_default(next_x, None)
+    x.set_shape([None, 4])
+    y = tf.placeholder_with_default(next_y, None)
+    y.set_shape([None, 1])
+    w = tf.Variable(tf.zeros([4, 1]))
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    return x, y, train, batch_iterator
+x, y, train, batch_iterator = build()
+sess = tf.Session()
+"""
+_MODEL = """
+class Model:
+    def __init__(self):
+        self.x = tf.placeholder(tf.float32, [None, 4])
+        self.y = tf.placeholder(tf.float32, [None, 1])
+        self.w = tf.Variable(tf.zeros([4, 1]))
+        loss = tf.reduce_mean(tf.square(tf.matmul(self.x, self.w) - self.y))
+        self.train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+sess = tf.Session()
+model = Model()
+"""
+_MODEL_AFTER = """
+class Model:
+    def __init__(self):
+        self.batch_iterator = tf.data.Iterator.from_structure((tf.float32, tf.float32))
+        next_x, next_y = self.batch_iterator.get_next()
+        self.x = tf.placeholder_with_default(next_x, None)
+        self.x.set_shape([None, 4])
+        self.y = tf.placeholder_with_default(next_y, None)
+        self.y.set_shape([None, 1])
+        self.w = tf.Variable(tf.zeros([4, 1]))
+        loss = tf.reduce_mean(tf.square(tf.matmul(self.x, self.w) - self.y))
+        self.train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+sess = tf.Session()
+model = Model()
+"""
+_OF_MODEL = """
+for i in range(100):
+    sess.run(model.train, {model.x: X[i:i + 9], model.y: Y[i:i + 9]})
+"""
+_SLICES = """
+def batches():
+    for i in range(100):
+        yield X[i:i + 9], Y[i:i + 9]
+"""
+_OF_MODEL_AFTER = (
+    _SLICES.lstrip()
+    + _START.lstrip()
+    .replace("batch_iterator", "model.batch_iterator")
+    .replace("x.", "model.x.")
+    .replace("y.", "model.y.")
+    + "sess.run(start_batches)\nfor i in range(100):\n    sess.run(model.train)\n"
+)
+_PLAIN_AFTER = pipeline(_SLICES, "for i in range(100):\n    sess.run(train)\n")
+_MAIN = """
+def main():
+    x, y, train = build()
+    sess = tf.Session()
+    for i in range(100):
+        sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+if __name__ == "__main__":
+    main()
+"""
+
+
+def elsewhere(name: str, graph: str, loop: str = _PLAIN, reason: str = "elsewhere") -> Case:
+    text = script(loop, graph=graph)
+    return refuses(name, text, reason=f"placeholder-{reason}", shapes=("crlf", "tabs"))
+
+
+test_refused_elsewhere = bench(
+    FeedDictToDataset,
+    elsewhere("two calls", _BUILD.replace("sess =", "other = build()\nsess =")),
+    elsewhere("a call in a loop", _BUILD.replace("x, y, train =", "for _ in X: x, y, train =")),
+    elsewhere("the function is handed on", _BUILD + "make = build\n"),
+    elsewhere("a decorator", _BUILD.replace("def build", "@cached\ndef build")),
+    elsewhere(
+        "what it gives back has a name", _BUILD.replace("x, y, train =", "r = x, y, train =")
+    ),
+    elsewhere(
+        "it gives back in two places",
+        _BUILD.replace("    return", "    if len(X) < 3:\n        return y, x, train\n    return"),
+    ),
+    elsewhere(
+        "it is left by way of a finally",
+        _BUILD.replace(
+            "    return x, y, train",
+            "    try:\n        return x, y, train\n    finally:\n        pass",
+        ),
+    ),
+    elsewhere("a star", _BUILD.replace("x, y, train =", "x, y, *rest =") + "train, = rest\n"),
+    elsewhere("it is no placeholder any more", _BUILD + "x = x * 2\n"),
+    elsewhere(
+        "another module may import it",
+        _BUILD[: _BUILD.index("x, y, train")] + _MAIN,
+        "",
+    ),
+    elsewhere(
+        "two functions",
+        "def images():\n    x = tf.placeholder(tf.float32, [None, 4])\n    return x\n"
+        + _GRAPH.replace("x = tf.placeholder(tf.float32, [None, 4])", "x = images()"),
+    ),
+    elsewhere(
+        "a call on a device",
+        _BUILD.replace("x, y, train =", "with tf.device('/gpu:0'): x, y, train ="),
+        reason="scope",
+    ),
+    elsewhere(
+        "callers give them",
+        _GRAPH + "def fit(x, y):\n" + textwrap.indent(_PLAIN, "    ") + "fit(x, y)\n",
+        "",
+    ),
+    elsewhere("two models", _MODEL + "other = Model()\n", _OF_MODEL),
+    elsewhere(
+        "a model made in a loop", _MODEL.replace("model =", "for _ in X: model ="), _OF_MODEL
+    ),
+    elsewhere(
+        "a model that may not be there", _MODEL.replace("model =", "if Y.any(): model ="), _OF_MODEL
+    ),
+    elsewhere("a subclass", _MODEL + "class Other(Model):\n    pass\n", _OF_MODEL),
+    elsewhere("an attribute that is set again", _MODEL + "model.x = model.y\n", _OF_MODEL),
+    elsewhere("attributes are listed", _MODEL + "print(dir(model))\n", _OF_MODEL),
+    elsewhere(
+        "no room for more attributes",
+        _MODEL.replace("    def", "    __slots__ = ('x', 'y', 'w', 'train')\n    def"),
+        _OF_MODEL,
+    ),
+    elsewhere(
+        "a model on a device",
+        _MODEL.replace("model =", "with tf.device('/gpu:0'): model ="),
+        _OF_MODEL,
+        reason="scope",
+    ),
+    elsewhere(
+        "a model that may not be built",
+        _MODEL.replace("__init__", "build") + "if Y.any():\n    model.build()\n",
+        _OF_MODEL,
+    ),
+    elsewhere(
+        "a model that is built by another name",
+        _MODEL.replace("__init__", "build") + "other = model\nother.build()\n",
+        _OF_MODEL,
+    ),
+    elsewhere(
+        "a name that is bound again between two loops over all",
+        _GRAPH,
+        """
+        for epoch in range(3):
+            for i in range(100):
+                sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})
+            x, y = x, y
+        """,
+    ),
+)
+
+
+def found_elsewhere(
+    name: str, graph: str, new: str, loop: str = _PLAIN, left: str = _PLAIN_AFTER
+) -> Case:
+    before, now = script(loop, graph=graph), script(left, graph=new)
+    return rewrites(name, before, now, contract="exact", shapes=("crlf", "tabs"))
+
+
+test_rewritten_elsewhere = bench(
+    FeedDictToDataset,
+    found_elsewhere("a function that gives them back", _BUILD, _BUILD_AFTER),
+    found_elsewhere(
+        "a tuple over several lines",
+        _BUILD.replace("return x, y, train", "return (\n        x,\n        y, train,\n    )"),
+        _BUILD_AFTER.replace(
+            "return x, y, train, batch_iterator",
+            "return (\n        x,\n        y, train, batch_iterator,\n    )",
+        ),
+    ),
+    found_elsewhere(
+        "parentheses of their own",
+        _BUILD.replace("return x, y, train", "return (x), y, (train)"),
+        _BUILD_AFTER,
+    ),
+    found_elsewhere(
+        "a function that another one calls",
+        _BUILD.replace(
+            "return x, y, train",
+            "return x, y, train\ndef outer():\n    a, b, c = build()\n    return a, b, c",
+        ).replace("x, y, train = build()", "x, y, train = outer()"),
+        _BUILD_AFTER.replace(
+            "return x, y, train, batch_iterator",
+            "return x, y, train, batch_iterator\ndef outer():\n"
+            "    a, b, c, batch_iterator = build()\n    return a, b, c, batch_iterator",
+        ).replace("x, y, train, batch_iterator = build()", "x, y, train, batch_iterator = outer()"),
+    ),
+    found_elsewhere(
+        "a private function of a main script",
+        (_BUILD[: _BUILD.index("x, y, train =")] + _MAIN).replace("build", "_build"),
+        (
+            _BUILD_AFTER[: _BUILD_AFTER.index("x, y, train, batch_iterator =")]
+            + _MAIN.replace("x, y, train =", "x, y, train, batch_iterator =").replace(
+                _PLAIN.strip().replace("\n", "\n    "),
+                _PLAIN_AFTER.strip().replace("\n", "\n    "),
+            )
+        ).replace("build", "_build"),
+        "",
+        "",
+    ),
+    found_elsewhere("an object", _MODEL, _MODEL_AFTER, _OF_MODEL, _OF_MODEL_AFTER),
+    found_elsewhere(
+        "an object that is built later",
+        _MODEL.replace("__init__", "build") + "model.build()\n",
+        _MODEL_AFTER.replace("__init__", "build") + "model.build()\n",
+        _OF_MODEL,
+        _OF_MODEL_AFTER,
+    ),
+    found_elsewhere(
+        "names that an object takes",
+        """
+        class Model:
+            def __init__(self):
+                x = tf.placeholder(tf.float32, [None, 4])
+                self.x = x
+                self.total = tf.reduce_sum(x)
+        sess = tf.Session()
+        model = Model()
+        """,
+        """
+        class Model:
+            def __init__(self):
+                self.batch_iterator = tf.data.Iterator.from_structure(tf.float32)
+                next_x = self.batch_iterator.get_next()
+                x = tf.placeholder_with_default(next_x, None)
+                x.set_shape([None, 4])
+                self.x = x
+                self.total = tf.reduce_sum(x)
+        sess = tf.Session()
+        model = Model()
+        """,
+        "for i in range(9):\n    sess.run(model.total, {model.x: X[i:i + 9]})\n",
+        """
+        def batches():
+            for i in range(9):
+                yield X[i:i + 9]
+        start_batches = model.batch_iterator.make_initializer(
+            tf.data.Dataset.from_generator(
+                batches, model.x.dtype, model.x.shape
+            ).prefetch(1)
+        )
+        sess.run(start_batches)
+        for i in range(9):
+            sess.run(model.total)
+        """,
+    ),
+    found_elsewhere(
+        "a function that an object takes them from",
+        """
+        def inputs():
+            x = tf.placeholder(tf.float32, [None, 4])
+            return x
+        class Model:
+            def __init__(self):
+                self.x = inputs()
+                self.total = tf.reduce_sum(self.x)
+        sess = tf.Session()
+        model = Model()
+        """,
+        """
+        def inputs():
+            batch_iterator = tf.data.Iterator.from_structure(tf.float32)
+            next_x = batch_iterator.get_next()
+            x = tf.placeholder_with_default(next_x, None)
+            x.set_shape([None, 4])
+            return x, batch_iterator
+        class Model:
+            def __init__(self):
+                self.x, self.batch_iterator = inputs()
+                self.total = tf.reduce_sum(self.x)
+        sess = tf.Session()
+        model = Model()
+        """,
+        "for i in range(9):\n    sess.run(model.total, {model.x: X[i:i + 9]})\n",
+        """
+        def batches():
+            for i in range(9):
+                yield X[i:i + 9]
+        start_batches = model.batch_iterator.make_initializer(
+            tf.data.Dataset.from_generator(
+                batches, model.x.dtype, model.x.shape
+            ).prefetch(1)
+        )
+        sess.run(start_batches)
+        for i in range(9):
+            sess.run(model.total)
+        """,
+    ),
+    found_elsewhere(
+        "names that mean something else afterwards",
+        _GRAPH,
+        _GRAPH_AFTER,
+        _PLAIN + "x, y = X, Y\n",
+        _PLAIN_AFTER + "x, y = X, Y\n",
+    ),
+    found_elsewhere(
+        "names that meant something else before",
+        "x = 4\ny = 1\n" + _GRAPH.lstrip(),
+        "x = 4\ny = 1\n" + _GRAPH_AFTER.lstrip(),
+    ),
+)
+
+
+# Dicts that are filled piece by piece
+
+
+def filled(name: str, body: str, before: str = "", reason: str = "batch-used") -> Case:
+    body = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    return refuses(name, script(f"{before}for i in range(9):\n{body}\n"), reason=reason)
+
+
+test_refused_filled = bench(
+    FeedDictToDataset,
+    filled(
+        "one that is read",
+        """
+        feed = {}
+        feed[x] = X[i:i + 9]
+        feed[y] = Y[i:i + 9]
+        print(feed[x])
+        sess.run(train, feed)
+        """,
+    ),
+    filled(
+        "one that is used after the loop",
+        """
+        feed[x] = X[i:i + 9]
+        feed[y] = Y[i:i + 9]
+        sess.run(train, feed)
+        if i == 8:
+            print(feed)
+        """,
+        "feed = {}\n",
+    ),
+    filled(
+        "one of two names",
+        """
+        feed = {}
+        other = feed
+        feed[x] = X[i:i + 9]
+        feed[y] = Y[i:i + 9]
+        sess.run(train, feed)
+        """,
+    ),
+    filled(
+        "one that is filled now and then",
+        """
+        feed = {y: Y[i:i + 9]}
+        feed[x] = X[i:i + 9]
+        if i > 3:
+            feed[x] = X[:9]
+        sess.run(train, feed)
+        """,
+    ),
+    filled(
+        "something else is fed first",
+        """
+        feed[x] = X[i:i + 9]
+        feed[y] = Y[i:i + 9]
+        sess.run(train, feed)
+        """,
+        "feed = {x: X}\n",
+        "placeholder-unclear",
+    ),
+    filled(
+        "a batch that is fed first",
+        """
+        feed = {x: X[i:i + 9], y: Y[i:i + 9]}
+        feed[x] = X[:i]
+        sess.run(train, feed)
+        """,
+        reason="placeholder-unclear",
+    ),
+    filled(
+        "a name that is bound again when it has been fed",
+        """
+        batch = X[i:i + 9]
+        feed = {x: batch, y: Y[i:i + 9]}
+        batch = batch * 2
+        sess.run(train, feed)
+        """,
+        reason="batch-changes-state",
+    ),
+    filled(
+        "rows that change when they have been taken",
+        """
+        batch = X[i:i + 9] * 2
+        feed = {}
+        feed[x] = batch + 1
+        batch[0] = 0
+        feed[y] = batch[:, :1]
+        sess.run(train, feed)
+        """,
+        reason="batch-changes-state",
+    ),
+    filled(
+        "draws in another order",
+        """
+        feed = {}
+        feed[x] = np.random.rand(9, 4)
+        labels = np.random.rand(9, 1)
+        feed[y] = labels
+        sess.run(train, feed)
+        """,
+        reason="batch-changes-state",
+    ),
+)
+
+_RATE = _DATA + "rate = tf.placeholder(tf.float32)\n"
+_FILLED = pipeline(_SLICES, "for i in range(100):\n    sess.run(train)\n")
+
+test_rewritten_filled = bench(
+    FeedDictToDataset,
+    becomes(
+        "a dict that is filled in the loop",
+        """
+        for i in range(100):
+            feed = {}
+            feed[x] = X[i:i + 9]
+            feed[y] = Y[i:i + 9]
+            sess.run(train, feed)
+        """,
+        _FILLED,
+    ),
+    becomes(
+        "a dict that is made before the loop",
+        """
+        feed = {}
+        for i in range(100):
+            feed[x] = X[i:i + 9]
+            feed[y] = Y[i:i + 9]
+            sess.run(train, feed)
+        """,
+        _FILLED,
+    ),
+    becomes(
+        "a dict of what stays the same",
+        """
+        feed = {rate: 0.5}
+        for i in range(100):
+            feed.update({x: X[i:i + 9], y: Y[i:i + 9]})
+            sess.run(train, feed)
+        """,
+        "feed = {rate: 0.5}\n"
+        + pipeline(_SLICES, "for i in range(100):\n    sess.run(train, feed)\n"),
+        data=_RATE,
+    ),
+    becomes(
+        "a rate that changes, beside it",
+        """
+        for i in range(100):
+            feed = {x: X[i:i + 9]}
+            feed[rate] = 1 / (i + 1)
+            # the labels
+            feed.update({y: Y[i:i + 9]})
+            sess.run(train, feed)
+        """,
+        pipeline(
+            _SLICES,
+            """
+            for i in range(100):
+                feed = {}
+                feed[rate] = 1 / (i + 1)
+                # the labels
+                sess.run(train, feed)
+            """,
+        ),
+        data=_RATE,
+    ),
+)
+
+
+# Dicts that functions make
+
+
+def helped(
+    name: str, helper: str, call: str = "fill(i)", reason: str = "batch-code-not-seen", **parts: str
+) -> Case:
+    helper = textwrap.dedent(helper).lstrip()
+    text = f"{helper}for i in range(9):\n    feed = {call}\n    sess.run(train, feed)\n"
+    return refuses(name, script(text, **parts), reason=reason, shapes=("crlf", "tabs"))
+
+
+test_refused_helpers = bench(
+    FeedDictToDataset,
+    helped(
+        "one that gives back two dicts",
+        """
+        def fill(i):
+            if i:
+                return {x: X[i:i + 9], y: Y[i:i + 9]}
+            return {x: X[:9], y: Y[:9]}
+        """,
+    ),
+    helped(
+        "one that changes the dict",
+        """
+        def fill(i):
+            feed = {x: X[i:i + 9], y: Y[i:i + 9]}
+            feed[x] = X[:9]
+            return feed
+        """,
+    ),
+    helped(
+        "one that prints",
+        """
+        def fill(i):
+            print(i)
+            return {x: X[i:i + 9], y: Y[i:i + 9]}
+        """,
+    ),
+    helped(
+        "one with a decorator",
+        """
+        @cached
+        def fill(i):
+            return {x: X[i:i + 9], y: Y[i:i + 9]}
+        """,
+    ),
+    helped(
+        "a key that has another name",
+        """
+        def fill(a, i):
+            b = a
+            return {b: X[i:i + 9], y: Y[i:i + 9]}
+        """,
+        "fill(x, i)",
+    ),
+    helped(
+        "one that does more with a placeholder",
+        """
+        def fill(a, i):
+            print(a)
+            return {a: X[i:i + 9], y: Y[i:i + 9]}
+        """,
+        "fill(x, i)",
+    ),
+    helped(
+        "one placeholder by two names",
+        """
+        def fill(a, i):
+            return {a: X[i:i + 9], x: X[:9], y: Y[i:i + 9]}
+        """,
+        "fill(x, i)",
+        reason="placeholder-unclear",
+    ),
+    helped(
+        "one that fills the same array",
+        """
+        rows = np.zeros([9, 4])
+        def fill(i):
+            rows[:] = X[i:i + 9]
+            return {x: rows, y: Y[i:i + 9]}
+        """,
+        reason="batch-changes-state",
+    ),
+    helped(
+        "one that is given what a run gave",
+        """
+        def fill(i, a):
+            return {x: X[i:i + 9] * a, y: Y[i:i + 9]}
+        """,
+        "fill(i, sess.run(loss))",
+        "depends-on-loop",
+    ),
+    refused(
+        "a dict that is used as well",
+        """
+        def fill(i):
+            return {x: X[i:i + 9], y: Y[i:i + 9]}
+        for i in range(9):
+            feed = fill(i)
+            sess.run(train, feed)
+            print(sess.run(loss, feed))
+        """,
+        "batch-used",
+    ),
+    refused(
+        "a name that is bound again",
+        """
+        def fill(i):
+            return {x: X[i:i + 9], y: Y[i:i + 9]}
+        for i in range(9):
+            j = i * 2
+            feed = fill(j)
+            j = j + 1
+            sess.run(train, feed)
+        """,
+        "batch-changes-state",
+    ),
+)
+
+
+def _helped(made: str) -> str:
+    lines = ("def batches():", "    for i in range(100):", f"        {made}")
+    return "\n".join([*lines, "        yield feed[x], feed[y]\n"])
+
+
+_FILL = """
+def fill(i):
+    return {x: X[i:i + 9], y: Y[i:i + 9]}
+"""
+_FILL_ALL = """
+def fill(a, b, i, part=0.5):
+    rows = X[i:i + 9]
+    feed_dict = {a: rows, b: rows[:, :1], rate: part}
+    return feed_dict
+"""
+
+test_rewritten_helpers = bench(
+    FeedDictToDataset,
+    becomes(
+        "a dict that a function makes",
+        _FILL + "for i in range(100):\n    sess.run(train, feed_dict=fill(i))\n",
+        _FILL.lstrip()
+        + pipeline(_helped("feed = fill(i)"), "for i in range(100):\n    sess.run(train)\n"),
+    ),
+    becomes(
+        "a dict with a name that a function makes",
+        _FILL + "for i in range(100):\n    feed = fill(i)\n    sess.run(train, feed)\n",
+        _FILL.lstrip()
+        + pipeline(_helped("feed = fill(i)"), "for i in range(100):\n    sess.run(train)\n"),
+    ),
+    becomes(
+        "a function that is given the placeholders",
+        _FILL_ALL + "for i in range(100):\n    sess.run(train, fill(x, y, i))\n",
+        _FILL_ALL.lstrip()
+        + pipeline(
+            _helped("feed = fill(x, y, i)"),
+            "for i in range(100):\n    sess.run(train, {rate: 0.5})\n",
+        ),
+        data=_RATE,
+    ),
+    becomes(
+        "a rate that it is given",
+        _FILL_ALL + "for i in range(100):\n    sess.run(train, fill(x, y, i, part=0.25))\n",
+        _FILL_ALL.lstrip()
+        + pipeline(
+            _helped("feed = fill(x, y, i, part=0.25)"),
+            "for i in range(100):\n    sess.run(train, {rate: 0.25})\n",
+        ),
+        data=_RATE,
     ),
 )

@@ -107,6 +107,7 @@ class BatchCode:
         self._owned = facts.ownership
         self._data = facts.data_values
         self._new = facts.new_objects
+        self._tracer = facts.graph
 
     def effects(self, code: Iterable[ast.AST], local: frozenset[str]) -> BatchEffects:
         """What code of one scope does, of which the names in `local` are its own."""
@@ -126,6 +127,7 @@ class _Look:
         self._owned = code._owned
         self._data = code._data
         self._new = code._new
+        self._tracer = code._tracer
         self._local = local
         self._inside: list[ast.AST] = []
         self._receivers: list[ast.expr | None] = []
@@ -167,6 +169,10 @@ class _Look:
                     self._stores(node, targets)
             case ast.AugAssign():
                 self._augmented(node)
+            case ast.Dict(keys=keys, values=values):
+                for part in (*keys, *values):
+                    if part is not None and not (part in keys and self._is_placeholder(part)):
+                        self._node(part)
             case ast.For() if not node.orelse:
                 self.found.own_code = True
                 if not _binds_names(node.target):
@@ -368,10 +374,24 @@ class _Look:
         self._unknown(call, f"it is not known what `{_short(call.func)}(...)` does")
 
     def _arguments(self, call: ast.Call) -> None:
-        for argument in call.args:
-            self._node(argument)
-        for keyword in call.keywords:
-            self._node(keyword.value)
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+            if not (self._is_placeholder(argument) and self._becomes_key(call, argument)):
+                self._node(argument)
+
+    def _is_placeholder(self, expr: ast.expr) -> bool:
+        plain = isinstance(expr, (ast.Name, ast.Attribute))
+        return plain and self._tracer.trace(expr).symbol == "placeholder"
+
+    def _becomes_key(self, call: ast.Call, argument: ast.expr) -> bool:
+        """Whether a function of the file does no more with an argument than to feed it."""
+        parameter = self._own.parameter(call, argument)
+        parents = [
+            (use, self._source.parent(use))
+            for use in (self._own.uses(parameter) if parameter is not None else ())
+        ]
+        return parameter is not None and all(
+            isinstance(parent, ast.Dict) and use in parent.keys for use, parent in parents
+        )
 
     def _library(self, call: ast.Call, path: str) -> None:
         if path.startswith("numpy.") and self._classes.resemble_arrays:

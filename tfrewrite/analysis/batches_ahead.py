@@ -46,7 +46,7 @@ class BatchesAhead:
 
     def effects(self, batch: FedBatch) -> BatchEffects:
         """What the code of a batch does."""
-        values = [entry.value for entry in batch.entries]
+        values = dict.fromkeys(entry.value for entry in batch.entries)
         return self._code.effects([*batch.making, *values], batch.local)
 
     def obstacle(self, batch: FedBatch, effects: BatchEffects) -> Obstacle | None:
@@ -225,6 +225,8 @@ class BatchesAhead:
         walk = _Rest(self)
         for statement in batch.loop.body:
             if statement in batch.making and statement not in batch.copied:
+                continue
+            if statement in batch.filling:
                 continue
             if statement is batch.filed:
                 walk.pieces += [one for entry in batch.kept for one in (entry.key, entry.value)]

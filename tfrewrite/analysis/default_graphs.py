@@ -31,7 +31,7 @@ class DefaultGraphs:
             return False
         here, there = self._entered(place), self._entered(maker)
         if here is None and not self._makes_graphs:
-            return together or self._called_here(function)
+            return together or self._called_here(function or self._source.function(maker))
         return here is not None and there is not None and self._is_one(here, there)
 
     def _sooner(self, reset: ast.Call, maker: ast.stmt) -> bool:
@@ -50,6 +50,8 @@ class DefaultGraphs:
 
     def _called_here(self, function: ast.AST | None) -> bool:
         name = getattr(function, "name", None)
+        if name == "__init__" and function is not None:
+            name = getattr(self._source.parent(function), "name", None)
         return name is not None and bool(self._classes.calls(name))
 
     def _entered(self, node: ast.AST) -> ast.expr | None:

@@ -32,6 +32,7 @@ from tfrewrite.analysis.eager_values import EagerValues
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
 from tfrewrite.analysis.fed_tensors import FedTensors
+from tfrewrite.analysis.feed_helpers import FeedHelpers
 from tfrewrite.analysis.feeds import Feeds
 from tfrewrite.analysis.first_elements import FirstElements
 from tfrewrite.analysis.fit_callbacks import FitCallbacks
@@ -101,6 +102,7 @@ from tfrewrite.analysis.tracing import Tracing
 from tfrewrite.analysis.trained_models import TrainedModels
 from tfrewrite.analysis.unread import Unread
 from tfrewrite.analysis.unrolled import UnrolledLoops
+from tfrewrite.analysis.ways import Ways
 from tfrewrite.analysis.xla import Xla
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
 
@@ -158,6 +160,11 @@ class Facts:
     def containers(self) -> Containers:
         """What becomes of lists and dicts."""
         return Containers(self)
+
+    @cached_property
+    def feed_helpers(self) -> FeedHelpers:
+        """The functions of the file that make dicts to feed."""
+        return FeedHelpers(self)
 
     @cached_property
     def feeds(self) -> Feeds:
@@ -465,6 +472,11 @@ class Facts:
     def call_shapes(self) -> CallShapes:
         """Whether what a function is given has another shape each time."""
         return CallShapes(self)
+
+    @cached_property
+    def ways(self) -> Ways:
+        """How values come from where they are made to where they are used."""
+        return Ways(self)
 
     @cached_property
     def placeholders(self) -> Placeholders:

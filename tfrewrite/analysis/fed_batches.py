@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.feed_entries import Entry, entries_of, fills
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
 from tfrewrite.analysis.scopes import How
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.feed_helpers import MadeFeed
     from tfrewrite.analysis.scopes import Binding
     from tfrewrite.analysis.sessions import SessionRun
 
@@ -26,14 +28,6 @@ _COUNTING = frozenset(
 _ALWAYS = (ast.Tuple, ast.List, ast.Subscript, ast.BinOp, ast.Starred, ast.Call, ast.keyword)
 
 
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """One placeholder and what it is fed with."""
-
-    key: ast.expr
-    value: ast.expr
-
-
 @dataclass(eq=False)
 class FedBatch:
     """A run that is fed, and the code of its loop that makes what it is fed with."""
@@ -41,9 +35,16 @@ class FedBatch:
     run: SessionRun
     loop: ast.For | ast.AsyncFor | ast.While
     statement: ast.stmt
-    feed: ast.Dict
+    feed: ast.Dict | ast.Call
+    """The dict as it is written, or the call of a function that gives it."""
     filed: ast.Assign | None
-    """The statement that gives the dict a name, where it has one."""
+    """The statement that gives the dict a name, where it has one and the loop makes it."""
+    filled: ast.Assign | None = None
+    """The statement that gives it a name before the loop, which then fills it in each turn."""
+    filling: list[ast.stmt] = field(default_factory=list)
+    """The statements of the loop that put more into it."""
+    helper: MadeFeed | None = None
+    """What the function gives, where one makes the dict."""
     entries: list[Entry] = field(default_factory=list)
     """What depends on the turn and on nothing else that the loop does."""
     kept: list[Entry] = field(default_factory=list)
@@ -67,6 +68,7 @@ class FedBatches:
         self._flow = facts.flow
         self._own = facts.own_calls
         self._sessions = facts.sessions
+        self._helpers = facts.feed_helpers
 
     def all(self) -> Iterator[FedBatch]:
         """Every run in a loop that is fed with something new in each turn, from top to bottom."""
@@ -82,31 +84,60 @@ class FedBatches:
     def _found(
         self, run: SessionRun, loop: ast.For | ast.AsyncFor | ast.While, feed: ast.expr
     ) -> FedBatch | None:
-        statement = self._source.statement(run.call)
-        written, filed = self._dict(feed, loop)
-        if written is None or None in written.keys:
+        batch = self._written(run, loop, feed)
+        if batch is None:
             return self._unwritten(run, loop, feed)
-        batch = FedBatch(run, loop, statement, written, filed)
         varying: list[Entry] = []
-        for key, value in zip(written.keys, written.values, strict=True):
-            assert key is not None
-            entry = Entry(key, value)
-            (varying if self._varies(value, loop) else batch.kept).append(entry)
+        for entry in entries_of(batch.feed, batch.filling, batch.helper):
+            earlier = batch.filled is not None and entry.within is batch.feed
+            varies = not earlier and self._varies(entry.value, loop)
+            (varying if varies else batch.kept).append(entry)
         if not varying:
             return self._refilled(batch)
-        batch.obstacle = self._shape(batch) or self._divide(batch, varying)
+        batch.obstacle = self._shape(batch) or self._divide(batch, varying) or self._made_on(batch)
         return batch if batch.entries or batch.obstacle is not None else None
 
-    def _dict(self, feed: ast.expr, loop: ast.AST) -> tuple[ast.Dict | None, ast.Assign | None]:
-        """The dict that a run is fed with, as far as it is made in the same turn."""
+    def _written(
+        self, run: SessionRun, loop: ast.For | ast.AsyncFor | ast.While, feed: ast.expr
+    ) -> FedBatch | None:
+        """A batch in a dict that is written out in the loop, in one place or piece by piece."""
+        statement = self._source.statement(run.call)
         if isinstance(feed, ast.Dict):
-            return feed, None
+            return None if None in feed.keys else FedBatch(run, loop, statement, feed, None)
+        if isinstance(feed, ast.Call):
+            return self._from_helper(run, loop, feed, None)
         bindings = self._flow.reaching(feed) if isinstance(feed, ast.Name) else []
         node = bindings[0].node if len(bindings) == 1 else None
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
-            if len(node.targets) == 1 and loop in self._source.ancestors(node):
-                return node.value, node
-        return None, None
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            return None
+        if isinstance(node.value, ast.Call) and loop in self._source.ancestors(node):
+            return self._from_helper(run, loop, node.value, node)
+        if not isinstance(node.value, ast.Dict) or None in node.value.keys:
+            return None
+        assert isinstance(feed, ast.Name)
+        before = loop.body[: loop.body.index(statement)] if statement in loop.body else []
+        if loop in self._source.ancestors(node):
+            later = before[before.index(node) + 1 :] if node in before else []
+            filling = [one for one in later if fills(one, feed.id)]
+            return FedBatch(run, loop, statement, node.value, node, filling=filling)
+        filling = [one for one in before if fills(one, feed.id)]
+        if not filling:
+            return None
+        return FedBatch(run, loop, statement, node.value, None, node, filling)
+
+    def _from_helper(
+        self,
+        run: SessionRun,
+        loop: ast.For | ast.AsyncFor | ast.While,
+        call: ast.Call,
+        filed: ast.Assign | None,
+    ) -> FedBatch | None:
+        """A batch in a dict that a function of the file makes and gives back."""
+        made = self._helpers.made(call)
+        if made is None:
+            return None
+        statement = self._source.statement(run.call)
+        return FedBatch(run, loop, statement, call, filed, helper=made)
 
     def _unwritten(
         self, run: SessionRun, loop: ast.For | ast.AsyncFor | ast.While, feed: ast.expr
@@ -117,7 +148,10 @@ class FedBatches:
         nothing = ast.Dict(keys=[], values=[])
         batch = FedBatch(run, loop, self._source.statement(run.call), nothing, None)
         text = ast.unparse(feed)
-        message = f"what `{text}` feeds is not written out in the loop, as `{{x: batch}}` is"
+        message = (
+            f"what `{text}` feeds is not written out in the loop, as `{{x: batch}}` is, nor at the"
+            " end of a function of this file"
+        )
         batch.obstacle = self._shape(batch) or Obstacle("batch-code-not-seen", message)
         return batch
 
@@ -262,7 +296,8 @@ class FedBatches:
         loop = batch.loop
         assert isinstance(loop, ast.For)
         block = loop.body
-        before = [one for one in block[: block.index(batch.statement)] if one is not batch.filed]
+        filing = [batch.filed, *batch.filling]
+        before = [one for one in block[: block.index(batch.statement)] if one not in filing]
         refused: Obstacle | None = None
         chosen: set[ast.stmt] = set()
         for entry in varying:
@@ -436,7 +471,7 @@ class FedBatches:
     def _can_fetch(self, batch: FedBatch) -> bool:
         """Whether the run can fetch more: its results are named one by one, or not at all."""
         run, statement = batch.run, batch.statement
-        if not run.direct or run.options:
+        if not run.direct or run.options or batch.filling:
             return False
         if isinstance(statement, ast.Expr):
             return statement.value is run.call
@@ -452,16 +487,36 @@ class FedBatches:
             return plain and len(target.elts) == len(run.fetches.elts)
         return isinstance(target, ast.Name)
 
+    def _made_on(self, batch: FedBatch) -> Obstacle | None:
+        """Whether more of the batch is made after some of it has been put into the dict.
+
+        The pipeline takes all of it at the end of the turn.
+        """
+        for entry in batch.entries:
+            filed = self._source.statement(entry.within)
+            later = [one for one in batch.making if one.lineno > filed.lineno]
+            names = set(_read(entry.value))
+            plain = isinstance(entry.value, ast.Name)
+            calls = any(isinstance(node, ast.Call) for node in ast.walk(entry.value))
+            for one in later:
+                changed = _bound([one]) & names or (not plain and _changes(one, names))
+                if changed or (calls and not plain):
+                    text = ast.unparse(entry.value)
+                    message = f"line {one.lineno} makes more of the batch after `{text}` is fed"
+                    return Obstacle("batch-changes-state", message)
+        return None
+
     def _dict_used(self, batch: FedBatch) -> Obstacle | None:
         """Whether the dict itself is used for more than the one run."""
-        if batch.filed is None:
+        made = batch.filed or batch.filled
+        if made is None:
             return None
-        target = batch.filed.targets[0]
+        target = made.targets[0]
         assert isinstance(target, ast.Name)
         for use in self._scopes.uses(target):
-            if use is batch.run.feed:
+            if use is batch.run.feed or self._source.statement(use) in batch.filling:
                 continue
-            if any(binding.node is batch.filed for binding in self._flow.reaching(use)):
+            if any(binding.node is made for binding in self._flow.reaching(use)):
                 message = f"line {use.lineno} uses the dict `{use.id}` as well"
                 return Obstacle("batch-used", message)
         return None

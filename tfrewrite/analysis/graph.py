@@ -68,7 +68,7 @@ class Tracer:
         self._known: dict[tuple[ast.AST, Frame | None], Node] = {}
         self.placement = Placement(facts.source, facts.flow, facts.classes, facts.managers, self)
         self.inlining = Inlining(self)
-        self.objects = Objects(facts.source, facts.names, facts.classes, self)
+        self.objects = Objects(facts.source, facts.scopes, facts.names, facts.classes, self)
         self._containers = facts.containers
         self._elements: dict[tuple[Node, int | None], Node] = {}
 

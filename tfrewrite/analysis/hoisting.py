@@ -283,17 +283,21 @@ class Hoisting:
     def _set_before_call(self, store: Store, loop: ast.AST) -> bool:
         """Whether `model.build()`, which sets an attribute, always comes before `model.train()`."""
         function = self._source.function(loop)
-        setters = self._setters(store)
-        if not isinstance(function, _METHODS) or function in setters:
+        if not isinstance(function, _METHODS) or function in self._setters(store):
             return False
-        calls = [call for setter in setters for call in self._own.calls(setter) or ()]
-        setting = [call for call in calls if not self._is_inner(call, setters)]
+        setting = self.setting(store)
         training = self._from_outside(function)
         if not setting or not training:
             return False
         return all(
             any(self._same_object(earlier, call) for earlier in setting) for call in training
         ) and all(any(self._same_object(call, later) for later in training) for call in setting)
+
+    def setting(self, store: Store) -> list[ast.Call]:
+        """The calls, from outside of the methods that surely set an attribute, that do."""
+        setters = self._setters(store)
+        calls = [call for setter in setters for call in self._own.calls(setter) or ()]
+        return [call for call in calls if not self._is_inner(call, setters)]
 
     def _from_outside(self, method: Method) -> list[ast.Call]:
         """The calls that lead to a method from outside of its object; none if not all are seen."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.classes import Classes, Method, Store
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.nodes import Frame, Kind, Node, Surroundings, choice, plain, text, unknown
+from tfrewrite.analysis.scopes import How, Scopes
 from tfrewrite.analysis.source import Source
 
 if TYPE_CHECKING:
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
 class Objects:
     """Follows attributes for the tracer: all that a class may store in one, seen from an object."""
 
-    def __init__(self, source: Source, names: Names, classes: Classes, tracer: Tracer) -> None:
+    def __init__(
+        self, source: Source, scopes: Scopes, names: Names, classes: Classes, tracer: Tracer
+    ) -> None:
         self._source = source
+        self._scopes = scopes
         self._names = names
         self._classes = classes
         self._tracer = tracer
@@ -111,7 +115,7 @@ class Objects:
             frame.arguments.setdefault(name, value)
 
     def _calls_of(self, instance: Node, method: Method) -> list[tuple[ast.Call, Frame | None]]:
-        """The calls, from within the same object, that run a method."""
+        """The calls, from within the same object or by its only name, that run a method."""
         if method.name == "__init__":
             made = instance.expr
             if isinstance(made, ast.ClassDef):
@@ -129,6 +133,24 @@ class Objects:
                 inner = isinstance(receiver, ast.Name) and self._classes.of_self(receiver)
                 if inner and isinstance(caller, ast.FunctionDef) and caller is not method:
                     found.append((node, self.frame(instance, caller)))
+                elif not inner and self._is_by_name(instance, receiver):
+                    found.append((node, None))
                 else:
                     return []
         return found
+
+    def _is_by_name(self, instance: Node, receiver: ast.expr) -> bool:
+        """Whether an expression is a name that is given the object when it is made, and no other.
+
+        Seen from within its methods, an object is the one that is made in the file.
+        """
+        bindings = self._scopes.bindings(receiver) if isinstance(receiver, ast.Name) else []
+        if len(bindings) != 1 or bindings[0].how is not How.ASSIGN:
+            return False
+        if self._source.function(receiver) is not self._source.function(bindings[0].node):
+            return False  # which may be called again
+        made, cls = instance.expr, instance.instance_of
+        if isinstance(made, ast.ClassDef) and cls is not None:
+            calls = [] if self._classes.extended(cls) else self._classes.instantiations(cls)
+            return calls == [bindings[0].value]
+        return bindings[0].value is made

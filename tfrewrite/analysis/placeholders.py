@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.arguments import arguments
 from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.ways import Way
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
@@ -19,6 +20,7 @@ _NUMBERS = frozenset(
 )
 _SHAPES = (ast.Constant, ast.Name, ast.List, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.Attribute,
            ast.Subscript, ast.operator, ast.unaryop, ast.expr_context)  # fmt: skip
+_HERE = Way()
 _PASSED = frozenset({"name_scope", "variable_scope", "Session", "InteractiveSession"})
 
 
@@ -32,6 +34,8 @@ class Placeholder:
     dtype: ast.expr
     shape: ast.expr | None
     name: ast.expr | None
+    way: Way = _HERE
+    """How a loop that feeds it gets what is made beside it."""
 
 
 class Placeholders:
@@ -42,9 +46,9 @@ class Placeholders:
         self._scopes = facts.scopes
         self._names = facts.names
         self._flow = facts.flow
-        self._classes = facts.classes
         self._tracer = facts.graph
         self._hoisting = facts.hoisting
+        self._ways = facts.ways
 
     def of(self, key: ast.expr, loop: ast.stmt) -> Placeholder | Obstacle:
         """The placeholder that a key stands for in a loop, if that can be given a default."""
@@ -57,13 +61,20 @@ class Placeholders:
             or not isinstance(call, ast.Call)
         ):
             message = f"`{text}` is not known to be a placeholder made in this file"
-            return Obstacle("placeholder-elsewhere", message)
+            return Obstacle("placeholder-elsewhere", self._ways.given(key) or message)
         statement = self._source.statement(call)
         found = self._read(call, statement)
         if found is None:
             message = f"it is not told what the placeholder of line {call.lineno} is made with"
             return Obstacle("placeholder-unclear", message)
-        return self._seen(key, found, loop) or self.scopes_around(found.statement) or found
+        if self._hoisting.loops(found.statement):
+            message = f"the placeholder of line {call.lineno} is made in a loop"
+            return Obstacle("placeholder-elsewhere", message)
+        way = self._ways.to(key, found.statement, loop)
+        if isinstance(way, str):
+            return Obstacle("placeholder-elsewhere", way)
+        around = (self.scopes_around(one) for one in (found.statement, *way.calls))
+        return next(filter(None, around), None) or replace(found, way=way)
 
     def set_between(self, first: Placeholder, later: Placeholder) -> ast.Name | None:
         """A name in the shape of a placeholder that gets its value after another is made."""
@@ -102,48 +113,6 @@ class Placeholders:
         path = self._names.dotted(dtype) or ""
         module, _, name = path.rpartition(".")
         return module in ("tensorflow", "numpy", "builtins") and name in _NUMBERS
-
-    def _seen(self, key: ast.expr, found: Placeholder, loop: ast.stmt) -> Obstacle | None:
-        """Whether the loop sees this very placeholder, made once before it."""
-        line = found.call.lineno
-        if self._hoisting.loops(found.statement):
-            message = f"the placeholder of line {line} is made in a loop"
-            return Obstacle("placeholder-elsewhere", message)
-        if isinstance(key, ast.Name) and isinstance(found.target, ast.Name):
-            bindings = self._scopes.bindings(key)
-            if [binding.node for binding in bindings] != [found.statement]:
-                message = f"`{key.id}` is not only the placeholder of line {line}"
-                if self._source.function(found.statement) is not self._source.function(loop):
-                    message = (
-                        f"the placeholder of line {line} is made in another function, and the loop"
-                        " would not see the pipeline that is made beside it"
-                    )
-                return Obstacle("placeholder-elsewhere", message)
-        elif not self._same_attribute(key, found.target):
-            message = f"the placeholder of line {line} has no name that the loop sees"
-            return Obstacle("placeholder-elsewhere", message)
-        elif "__slots__" in self._source.text:
-            message = "`__slots__` says which attributes objects have, and one more is needed"
-            return Obstacle("placeholder-elsewhere", message)
-        sure = self._hoisting.unsure(key, loop)
-        if sure is not None:
-            message = f"the placeholder of line {line} may not be there before the loop"
-            return Obstacle("placeholder-elsewhere", message)
-        return None
-
-    def _same_attribute(self, key: ast.expr, target: ast.expr) -> bool:
-        """Whether both are one attribute of `self`, in methods of one class."""
-        if not isinstance(key, ast.Attribute) or not isinstance(target, ast.Attribute):
-            return False
-        if not isinstance(key.value, ast.Name) or not isinstance(target.value, ast.Name):
-            return False
-        cls = self._classes.of_self(key.value)
-        return (
-            cls is not None
-            and cls is self._classes.of_self(target.value)
-            and key.attr == target.attr
-            and not self._classes.extended(cls)
-        )
 
     def scopes_around(self, statement: ast.stmt) -> Obstacle | None:
         """Whether what stands around would place, or bind, the ops of a pipeline as well."""

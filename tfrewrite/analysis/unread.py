@@ -48,10 +48,11 @@ class Unread:
             for binding in self._flow.reaching(use)
         )
 
-    def importable(self, target: ast.Name) -> bool:
+    def importable(self, target: ast.Name | ast.FunctionDef | ast.ClassDef) -> bool:
         """Whether another module may import the name: no private one, and not of a main script."""
-        owner = self._scopes.of(target).owner(target.id)
-        if owner is not self._scopes.module or target.id.startswith("_"):
+        name = target.id if isinstance(target, ast.Name) else target.name
+        owner = self._scopes.of(target).owner(name)
+        if owner is not self._scopes.module or name.startswith("_"):
             return False
         inner: ast.AST = target
         for outer in self._source.ancestors(target):

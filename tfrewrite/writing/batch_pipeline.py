@@ -15,17 +15,18 @@ from tfrewrite.edits import (
 )
 from tfrewrite.writing.default_placeholders import (
     WIDTH,
-    prefix_of,
     structure,
     tensorflow_of,
     with_defaults,
 )
 from tfrewrite.writing.feedless import without_feed
+from tfrewrite.writing.handed_on import handed_on
 from tfrewrite.writing.hoisted import indentation_of, text_of
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.fed_batches import Entry, FedBatch
+    from tfrewrite.analysis.fed_batches import FedBatch
+    from tfrewrite.analysis.feed_entries import Entry
     from tfrewrite.analysis.placeholders import Placeholder
 
 _WIDTH = 99
@@ -46,13 +47,18 @@ class BatchPipeline:
         self._in_graph = in_graph
         self._tf = tensorflow_of(facts, placeholders[0])
         self._unit = indentation_of(facts, batch.loop)
-        self._iterator = prefix_of(facts, placeholders[0]) + self._fresh("batch_iterator")
+        self._way = placeholders[0].way
+        self._name = self._fresh("batch_iterator")
+        self._iterator = self._way.end + self._name
         self._batches = self._fresh("batches")
         self._start = self._fresh("start_batches")
 
     def edits(self) -> tuple[Edit, ...]:
         return (
-            *with_defaults(self._facts, self._placeholders, self._iterator, self._taken),
+            *with_defaults(
+                self._facts, self._placeholders, self._way.start + self._name, self._taken
+            ),
+            *handed_on(self._facts, self._way, self._name),
             *self._before_loops(),
             *self._in_loop(),
         )
@@ -70,8 +76,12 @@ class BatchPipeline:
         loop = self._batch.loop
         assert isinstance(loop, ast.For)
         header = f"for {text_of(self._facts, loop.target)} in {text_of(self._facts, loop.iter)}:"
-        inner = "\n".join([*body, f"yield {', '.join(values)}"])
         keys = [text_of(self._facts, entry.key) for entry in self._batch.entries]
+        if self._batch.helper is not None:
+            feed = self._feed()
+            body.append(f"{feed} = {values[0]}")
+            values = [f"{feed}[{key}]" for key in keys]
+        inner = "\n".join([*body, f"yield {', '.join(values)}"])
         given = [
             self._batches,
             structure([f"{key}.dtype" for key in keys]),
@@ -92,6 +102,12 @@ class BatchPipeline:
         if self._in_graph:
             made = f"with {keys[0]}.graph.as_default():\n{textwrap.indent(made, '    ')}"
         return generator + made
+
+    def _feed(self) -> str:
+        """What a dict is called that a function makes."""
+        filed = self._batch.filed
+        target = filed.targets[0] if filed is not None else None
+        return target.id if isinstance(target, ast.Name) else self._fresh("feed")
 
     def _before_loops(self) -> list[Edit]:
         session = self._session()
@@ -120,17 +136,39 @@ class BatchPipeline:
         ]
         if batch.fetched:
             return [*edits, *self._fetching()]
+        if batch.filling:
+            edits += self._filling()
+            if batch.kept:
+                return edits
+            return [*edits, *self._unfiled(), self._without_feed()]
         if batch.kept:
-            text = f"{{{', '.join(self._entry(entry) for entry in batch.kept)}}}"
-            edits.append(ReplaceExpression(self._facts.source.span(batch.feed), text))
-            return edits
-        edits += self._unfiled()
-        edits.append(
-            ReplaceExpression(
-                self._facts.source.span(batch.run.call), without_feed(self._facts, batch.run)
-            )
-        )
+            return [*edits, self._dict_of(batch.feed, batch.kept)]
+        return [*edits, *self._unfiled(), self._without_feed()]
+
+    def _without_feed(self) -> Edit:
+        run = self._batch.run
+        return ReplaceExpression(self._facts.source.span(run.call), without_feed(self._facts, run))
+
+    def _filling(self) -> list[Edit]:
+        """A dict that is filled piece by piece, without what the pipeline gives."""
+        batch, source = self._batch, self._facts.source
+        run = source.span(batch.statement)
+        edits: list[Edit] = []
+        for part in batch.filling:
+            moved = [one for one in batch.entries if source.statement(one.within) is part]
+            left = [one for one in batch.kept if source.statement(one.within) is part]
+            if moved and not left:
+                edits.append(RemoveStatement(source.span(part), run))
+            elif moved and isinstance(moved[0].within, ast.Dict):
+                edits.append(self._dict_of(moved[0].within, left))
+        if batch.kept and any(one.within is batch.feed for one in batch.entries):
+            left = [one for one in batch.kept if one.within is batch.feed]
+            edits.append(self._dict_of(batch.feed, left))
         return edits
+
+    def _dict_of(self, written: ast.expr, entries: list[Entry]) -> Edit:
+        text = f"{{{', '.join(map(self._entry, entries))}}}"
+        return ReplaceExpression(self._facts.source.span(written), text)
 
     def _fetching(self) -> list[Edit]:
         """The run gives what it took as well, for runs that are fed with the same batch."""
@@ -164,10 +202,11 @@ class BatchPipeline:
 
     def _unfiled(self) -> list[Edit]:
         """Takes out the dict that was made for the run alone; what is said there is of the run."""
-        if self._batch.filed is None:
+        made = self._batch.filed or self._batch.filled
+        if made is None:
             return []
         run = self._facts.source.span(self._batch.statement)
-        return [RemoveStatement(self._facts.source.span(self._batch.filed), run)]
+        return [RemoveStatement(self._facts.source.span(made), run)]
 
     def _entry(self, entry: Entry) -> str:
         return f"{text_of(self._facts, entry.key)}: {text_of(self._facts, entry.value)}"

@@ -72,12 +72,6 @@ def tensorflow_of(facts: Facts, placeholder: Placeholder) -> str:
     return facts.source.segment(func.value)
 
 
-def prefix_of(facts: Facts, placeholder: Placeholder) -> str:
-    """`self.` where a placeholder is an attribute."""
-    target = placeholder.target
-    return f"{facts.source.segment(target.value)}." if isinstance(target, ast.Attribute) else ""
-
-
 def structure(parts: list[str]) -> str:
     """A tuple, or the one thing itself."""
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"

@@ -13,7 +13,6 @@ from tfrewrite.edits import (
     ReplaceStatement,
 )
 from tfrewrite.writing.default_placeholders import (
-    prefix_of,
     structure,
     tensorflow_of,
     with_defaults,
@@ -36,7 +35,7 @@ def wired(
     taken: set[str],
 ) -> tuple[Edit, ...]:
     """Gives the dataset to the placeholders before the loop, and feeds what is left."""
-    iterator = prefix_of(facts, placeholders[0]) + facts.names.fresh("element_iterator", taken)
+    iterator = placeholders[0].way.start + facts.names.fresh("element_iterator", taken)
     start = facts.names.fresh("start_elements", taken)
     taken |= {iterator.rpartition(".")[2], start}
     edits = with_defaults(facts, placeholders, iterator, taken)
