@@ -269,7 +269,8 @@ def _forbidden(facts: Facts, built: Built) -> Obstacle | None:
         line = getattr(built.elsewhere, "lineno", built.expr.lineno)
         if built.stored:
             message = (
-                f"line {line} stores it, and runs fetch it from there: name it before the loop"
+                f"line {line} puts it into what is fetched: give it a name of its own, or make the"
+                " whole before the loop"
             )
             return Obstacle("used-otherwise", message)
         message = f"line {line} does more with it than to fetch it or to build on it"

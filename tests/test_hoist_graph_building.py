@@ -91,6 +91,14 @@ test_left_alone = bench(
         ),
     ),
     leaves_alone(
+        "tensors of a list",
+        loop("sess.run(parts[step])", "sess.run(parts[0])", before="parts = tf.unstack(w)"),
+    ),
+    leaves_alone(
+        "what is no session",
+        "import session\n" + loop("session.run(tf.exp(w))").replace("sess.", "session."),
+    ),
+    leaves_alone(
         "eager code",
         """
         import tensorflow as tf
@@ -320,6 +328,11 @@ test_refused_for_what_it_makes = bench(
         shapes=OWN,
     ),
     refuses(
+        "a row that varies",
+        loop("print(sess.run(w[step]))", "print(sess.run((w * 2.0)[step:]))"),
+        reason="rebound-in-loop",
+    ),
+    refuses(
         "a tensor that each turn makes of that of the turn before",
         loop("h = h * 2.0", "print(sess.run(h))", before="h = tf.exp(w)"),
         reason="rebound-in-loop",
@@ -502,6 +515,16 @@ test_refused_for_what_is_done_with_it = bench(
     refuses(
         "stored in an attribute",
         loop("holder.h = tf.exp(w)", "sess.run([holder.h, w])", before="holder = Holder()"),
+        reason="used-otherwise",
+    ),
+    refuses(
+        "several ops of one expression",
+        loop("sess.run([tf.assign_add(w, w) for _ in range(3)])"),
+        reason="used-otherwise",
+    ),
+    refuses(
+        "several ops of one expression, with a name",
+        loop("ops = [tf.assign_add(w, w) for _ in range(3)]", "sess.run(ops)"),
         reason="used-otherwise",
     ),
     refuses(
@@ -1100,14 +1123,20 @@ while True:
     ),
     rewrites(
         "operators",
-        loop("print(sess.run(logits[:, 0], {x: 1}))", "print(sess.run(-loss, {x: 2}))"),
+        loop(
+            "print(sess.run(logits[:, 0], {x: 1}))",
+            "print(sess.run(-loss, {x: 2}))",
+            "print(sess.run(w[-1]))",
+        ),
         script(
             """
             strided_slice_op = logits[:, 0]
             negative_op = -loss
+            strided_slice_op_2 = w[-1]
             for step in range(10):
                 print(sess.run(strided_slice_op, {x: 1}))
                 print(sess.run(negative_op, {x: 2}))
+                print(sess.run(strided_slice_op_2))
             """
         ),
         contract="exact",

@@ -642,6 +642,26 @@ TRAPS = [
         reason="inside-try",
     ),
     refuses(
+        "exceptions that an object called like a session swallows",
+        step(
+            """
+            with quiet_session:
+                l = sess.run(loss, {x: images, y: labels})
+                a = sess.run(accuracy, {x: images, y: labels})
+            """,
+            graph="""
+            class Quiet:
+                def __enter__(self):
+                    pass
+
+                def __exit__(self, *error):
+                    return True
+            quiet_session = Quiet()
+            """,
+        ),
+        reason="inside-try",
+    ),
+    refuses(
         "exceptions that a with statement swallows",
         step("""
             with contextlib.suppress(Exception):

@@ -32,7 +32,7 @@ class Built:
     elsewhere: ast.AST | None
     """A place that does more with it than to fetch it."""
     stored: tuple[SessionRun, ...] = ()
-    """The runs that fetch it from where it is stored: an attribute, a dict, a list."""
+    """The runs that fetch what it is put into: an attribute, a dict, a list."""
 
 
 class BuiltValues:
@@ -166,8 +166,11 @@ class _Following:
         return (found, None) if same and len(found) == len(runs) else (found, use)
 
     def _fetching_stored(self, value: ast.AST) -> list[SessionRun]:
-        """The runs that fetch what a value is stored in: an attribute, a dict, a list."""
-        match self._source.parent(value):
+        """The runs that fetch what a value is put into: an attribute, a dict, a list."""
+        parent = self._source.parent(value)
+        match parent:
+            case ast.ListComp(elt=element) if element is value:
+                return self._fetching_all(parent)
             case ast.Assign(targets=[ast.Subscript(value=place)]):
                 pass
             case ast.Assign(targets=[ast.Attribute() as place]):
@@ -183,6 +186,13 @@ class _Following:
             if self._source.function(run.call) is self._source.function(value)
             and any(ast.unparse(node) == text for node in ast.walk(run.fetches) if _is_path(node))
         ]
+
+    def _fetching_all(self, made: ast.ListComp) -> list[SessionRun]:
+        """The runs that fetch a list, each element of which is another value."""
+        names = _bound(self._source.parent(made), made)
+        uses = [made] if names is None else self._uses(names, self._source.parent(made))
+        found = (self._values.fetching(use) for use in uses)
+        return [run for run in found if run is not None]
 
 
 def _is_path(node: ast.AST) -> bool:

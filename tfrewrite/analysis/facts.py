@@ -148,7 +148,7 @@ class Facts:
     @cached_property
     def managers(self) -> Managers:
         """What the managers of `with` statements may do."""
-        return Managers(self.names)
+        return Managers(self)
 
     @cached_property
     def classes(self) -> Classes:

@@ -57,8 +57,15 @@ class OpMaking:
                 return self.is_tensor(operand)
             case ast.Subscript(value=value, slice=position, ctx=ast.Load()):
                 # What is not sliced in several ways at once may be a list of tensors.
-                return self.is_tensor(value) and isinstance(position, ast.Tuple)
+                one = isinstance(position, ast.Tuple) or self._is_one_tensor(value)
+                return one and self.is_tensor(value)
         return False
+
+    def _is_one_tensor(self, expr: ast.expr) -> bool:
+        """Whether a value that is made of tensors is a variable or what an operator gives."""
+        value = self._tracer.trace(expr)
+        computed = isinstance(value.expr, ast.BinOp | ast.UnaryOp)
+        return value.kind is Kind.VARIABLE or (value.kind is Kind.OP and computed)
 
     def is_tensor(self, expr: ast.expr) -> bool:
         """Whether a value is a tensor, as far as what it is made of is seen."""
