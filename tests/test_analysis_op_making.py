@@ -53,6 +53,16 @@ def test_a_name_that_a_loop_makes_of_a_tensor_and_itself_makes_some() -> None:
     assert found.op_making.makes(call.args[0])
 
 
+@pytest.mark.parametrize(("start", "made"), [("w", True), ("''", False), ("settings.x", False)])
+def test_a_name_that_a_loop_adds_to(start: str, *, made: bool) -> None:
+    found = with_graph(
+        f"{HEAD}h = {start}\nfor i in y:\n    h += settings.y[i]\nf('%s' % h)  # here\n"
+    )
+    call = expression(found)
+    assert isinstance(call, ast.Call)
+    assert found.op_making.makes(call.args[0]) is made
+
+
 @pytest.mark.parametrize("code", ["tf.exp(w)", "w + 1", "-loss", "net(w)"])
 def test_makes_ops_under_a_manager_that_is_not_known(code: str) -> None:
     found = with_graph(f"{HEAD}with timed():\n    f({code})  # here\n")

@@ -74,11 +74,14 @@ class OpMaking:
     def _is_tensor(self, value: Node) -> bool:
         if value.kind is Kind.CHOICE:
             return any(self._is_tensor(one) for one in value.values if one.kind is not Kind.CHOICE)
-        if isinstance(value.expr, ast.BinOp | ast.UnaryOp | ast.Subscript):
+        if isinstance(value.expr, ast.BinOp | ast.UnaryOp | ast.Subscript | ast.AugAssign):
             if value.expr in self._followed:
                 return False  # a name that a loop only ever sets to something made of itself
             self._followed.add(value.expr)
-            made = self.makes(value.expr)
+            if isinstance(value.expr, ast.AugAssign):
+                made = any(map(self._is_tensor, value.values))
+            else:
+                made = self.makes(value.expr)
             self._followed.discard(value.expr)
             return made
         return value.kind in (Kind.OP, Kind.VARIABLE) or bool(value.hidden)
