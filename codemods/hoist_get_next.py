@@ -154,6 +154,10 @@ def _forbidden(facts: Facts, element: Element, all_of_them: list[Element]) -> Ob
     if rival is not None:
         message = f"the element of line {rival.call.lineno} is fetched by the same run"
         return Obstacle("two-in-one-run", message)
+    for run in element.built.runs:
+        if facts.next_elements.takes_two(run):
+            message = f"the run of line {run.call.lineno} takes another element of `{text}`"
+            return Obstacle("two-in-one-run", message)
     return facts.hoisting.resumed(element.call)
 
 

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.hoisting import Place
+from tfrewrite.analysis.nodes import flags
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import SessionKind
 from tfrewrite.analysis.symbols import SESSIONS
@@ -37,7 +38,8 @@ _SHORT_NAMES = {
     "merge_all": "summary",
 }
 _MAKERS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Subscript)
-_BEGINNING = SESSIONS | {"Graph", "reset_default_graph"}
+_RENEWING = frozenset({"Graph", "reset_default_graph"})
+_BEGINNING = SESSIONS | _RENEWING
 _VARYING = ("rebound-in-loop", "operand-not-sure", "operand-unknown", "operand-varies")
 
 
@@ -92,12 +94,14 @@ class HoistGraphBuilding(Rule):
     written to (`operand-unknown`, `operand-not-sure`). Functions of the file that do more than to
     make ops (`own-function`), and what is not known (`effect-unknown`).
 
-    Values that are kept, printed or handed on (`used-otherwise`). What is only made if a setting
-    asks for it (`conditional`; `step % 10 == 0` is no setting), where its exception would be caught
-    here or by a caller (`may-be-caught`), or under a `with` inside the loop (`scope-in-loop`). A
-    file that looks at the graph's ops, or shows the names of such as are made later, also by the
-    message of an exception: those of summaries and of variables that are saved get other numbers,
-    where they or their scopes are called like an op of the loop (`graph-read`).
+    Values that are kept, printed or handed on, or stored in an attribute, a dict or a list that is
+    fetched (`used-otherwise`). What is only made if a setting asks for it (`conditional`;
+    `step % 10 == 0` is no setting), where its exception would be caught here or by a caller
+    (`may-be-caught`), under a `with` inside the loop (`scope-in-loop`), or under one around it
+    whose manager is not known (`manager-unknown`). A file that looks at the graph's ops, or shows
+    the names of such as are made later, also by the message of an exception: those of summaries and
+    of variables that are saved get other numbers, where they or their scopes are called like an op
+    of the loop (`graph-read`).
 
     What a function makes and runs that is itself called in a loop, in a graph that stays, is left
     there (`loop-elsewhere`): make it once, where the graph is made.
@@ -131,6 +135,7 @@ class HoistGraphBuilding(Rule):
         "conditional": "A setting may keep the loop from making it at all.",
         "may-be-caught": "An exception that making it raises may be caught, here or by a caller.",
         "scope-in-loop": "It is made under a `with` inside the loop.",
+        "manager-unknown": "A `with` around the loop may change what is made under it.",
         "generator": "What resumes the generator may change the scopes that ops are made in.",
         "hooked-session": "The session closes its graph, so that making an op raises.",
         "run-options": "The run asks for metadata, in which ops have names.",
@@ -211,6 +216,12 @@ def _begins_graph(facts: Facts, place: ast.AST) -> bool:
     return any(facts.names.tf(call.func) in _BEGINNING for call in calls)
 
 
+def _renews_graph(facts: Facts, loop: ast.AST) -> bool:
+    """Whether each turn of a loop has a graph of its own."""
+    calls = [node for node in ast.walk(loop) if isinstance(node, ast.Call)]
+    return any(facts.names.tf(call.func) in _RENEWING for call in calls)
+
+
 def _per_call(call: ast.Call) -> str:
     return (
         f"`{ast.unparse(call.func)}` makes it in each call, and the loop around line {call.lineno}"
@@ -221,7 +232,10 @@ def _per_call(call: ast.Call) -> str:
 def _is_run_in_loop(facts: Facts, built: Built) -> bool:
     """Whether a loop that makes an op also runs it; not so where a loop builds a model."""
     loops = set(facts.hoisting.loops(built.expr))
-    return any(loops & set(facts.source.ancestors(run.call)) for run in built.runs)
+    if any(loops & set(facts.source.ancestors(run.call)) for run in built.runs):
+        return True
+    growing = {one for one in loops if not _renews_graph(facts, one)}
+    return any(growing & set(facts.source.ancestors(run.call)) for run in built.stored)
 
 
 def _is_of_another_rule(facts: Facts, built: Built) -> bool:
@@ -253,6 +267,12 @@ def _forbidden(facts: Facts, built: Built) -> Obstacle | None:
         return found
     if built.elsewhere is not None:
         line = getattr(built.elsewhere, "lineno", built.expr.lineno)
+        if built.stored:
+            message = (
+                f"line {line} puts it into what is fetched: give it a name of its own, or make the"
+                " whole before the loop"
+            )
+            return Obstacle("used-otherwise", message)
         message = f"line {line} does more with it than to fetch it or to build on it"
         return Obstacle("used-otherwise", message)
     for run in built.runs:
@@ -269,6 +289,11 @@ def _forbidden(facts: Facts, built: Built) -> Obstacle | None:
     if rival is not None:
         message = f"the element of line {rival.lineno} may be taken by the same run"
         return Obstacle("two-in-one-run", message)
+    taking = "iterates" in flags(facts.graph.trace(built.expr))
+    for run in built.runs if taking else ():
+        if facts.next_elements.takes_two(run):
+            message = f"the run of line {run.call.lineno} takes two elements of one iterator"
+            return Obstacle("two-in-one-run", message)
     return None
 
 
@@ -284,7 +309,8 @@ def _rival(facts: Facts, built: Built) -> ast.Call | None:
     """Another element that the loop takes from the same iterator."""
     loops = set(facts.hoisting.loops(built.expr))
     elements = facts.next_elements.all()
-    mine = [one for one in elements if one.call is built.expr]
+    parts = set(ast.walk(built.expr))
+    mine = [one for one in elements if one.call in parts]
     for other in elements:
         for one in mine:
             if other is not one and ast.dump(other.iterator) == ast.dump(one.iterator):
@@ -295,11 +321,20 @@ def _rival(facts: Facts, built: Built) -> ast.Call | None:
 
 def _place(facts: Facts, built: Built) -> Place | Obstacle:
     def obstacle_in(loop: ast.AST) -> Obstacle | None:
-        return facts.op_making.obstacle(built.expr, loop) or facts.conditions.obstacle(
-            built.expr, loop
+        return (
+            facts.op_making.obstacle(built.expr, loop)
+            or facts.conditions.obstacle(built.expr, loop)
+            or _unknown_manager(facts, built.expr)
         )
 
     return _unseen(facts, facts.hoisting.place_by(built.expr, obstacle_in), built.expr)
+
+
+def _unknown_manager(facts: Facts, expr: ast.expr) -> Obstacle | None:
+    """A `with` around the loop, or around what calls it, that may change what is made under it."""
+    around = facts.graph.placement.surroundings(expr, None)
+    message = f"it is made under {around.obstacle}"
+    return Obstacle("manager-unknown", message) if around.obstacle else None
 
 
 def _saver_place(facts: Facts, saver: Saver) -> Place | Obstacle:

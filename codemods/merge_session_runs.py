@@ -14,6 +14,7 @@ from tfrewrite.analysis.fetches import (
     share_a_result,
 )
 from tfrewrite.analysis.flow import evaluated
+from tfrewrite.analysis.helper_runs import RunInStep, surely_evaluates
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import DEFAULT_SESSION, SessionKind, SessionRun
 from tfrewrite.analysis.sharing import fails_together, may_round
@@ -70,6 +71,11 @@ class MergeSessionRuns(Rule):
       before it. The weights stay as they are; the reported series comes one step late. Only
       where the value is just reported, and only with `--allow shifted`.
 
+    ## Refuses
+    Runs are merged where they stand together. Where a step calls functions that run the graph once
+    each, with the same feed, that is said and left to the owner (`run-in-function`). Other reasons
+    are told of the run that they concern.
+
     ## When it does not help
     Where the merged runs share little of the graph, or where feeding is nothing and the step is
     long.
@@ -97,6 +103,7 @@ class MergeSessionRuns(Rule):
         "feeds-differ": "What only one of the runs feeds may have a value without the feed, too.",
         "feed-changes": "The fed or fetched objects may change between the runs.",
         "rebound-between": "A name that a run uses gets another value between the runs.",
+        "run-in-function": "One of two runs with the same feed stands alone in a function.",
         "run-between": "Another run stands between.",
         "call-between": "A call between the runs may do anything.",
         "jump-between": "The step may be left between the runs.",
@@ -113,6 +120,10 @@ class MergeSessionRuns(Rule):
             if _is_step(facts, owner, block):
                 for runs in _same_session(facts, block):
                     yield from _Step(facts, block, runs).sites()
+        for first, second in facts.helper_runs.beside():
+            if _is_repeated_step(facts, second.statement):
+                message = _in_helpers(first, second)
+                yield Refusal(facts.source.span(second.call), "run-in-function", message)
 
 
 def _blocks_with_runs(facts: Facts) -> Iterator[tuple[ast.AST, Block]]:
@@ -158,6 +169,30 @@ def _is_choice(facts: Facts, branching: ast.If) -> bool:
     return turn is not None and facts.periods.is_steady(branching.test, turn)
 
 
+def _is_repeated_step(facts: Facts, statement: ast.stmt) -> bool:
+    """Whether a statement is of a step that the file makes again and again."""
+    block, _ = facts.source.position(statement)
+    owner = facts.source.parent(statement)
+    if owner is None or not _is_step(facts, owner, block):
+        return False
+    function = facts.source.function(statement)
+    calls = facts.own_calls.calls(function) if isinstance(function, ast.FunctionDef) else None
+    return any(map(facts.hoisting.loops, (statement, *(calls or ()))))
+
+
+def _in_helpers(first: RunInStep, second: RunInStep) -> str:
+    """The words for two runs with one feed that nobody sees side by side."""
+    helper = second.helper or first.helper
+    assert helper is not None
+    message = (
+        f"line {first.call.lineno} runs the graph with the same feed, but the two do not stand"
+        f" together: `{helper.name}` of line {helper.lineno} makes one; "
+    )
+    if first.fetch.reads_only and second.fetch.reads_only:
+        return f"{message}fetch both by one run"
+    return f"{message}one run can fetch both where what it reads may be from before the update"
+
+
 def _same_session(facts: Facts, block: Block) -> list[list[Part]]:
     """The runs of a block, apart by session; only where there are several."""
     in_function_only = facts.flow.loop(block[0]) is None
@@ -190,23 +225,8 @@ def _parts(facts: Facts, statement: ast.stmt) -> Iterator[Part]:
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)] if value else []
     for call in sorted(calls, key=facts.source.span):
         run = facts.sessions.runs.get(call)
-        if run is not None and _unconditional(facts, call, statement):
+        if run is not None and surely_evaluates(facts.source, statement, call):
             yield Part(statement, run)
-
-
-def _unconditional(facts: Facts, call: ast.Call, statement: ast.stmt) -> bool:
-    for outer in facts.source.ancestors(call):
-        if outer is statement:
-            return True
-        if not isinstance(outer, _ALWAYS_EVALUATED):
-            return False
-    return False
-
-
-_ALWAYS_EVALUATED = (
-    ast.Call, ast.keyword, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Dict, ast.Subscript,
-    ast.Attribute,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,6 +312,11 @@ class _Step:
                 return Obstacle("fetch-builds-graph", message)
             if run.feed is not None and not self._facts.moves.repeatable(run.feed):
                 message = "evaluating the feed may give other values each time, or have an effect"
+                return Obstacle("feed-not-repeatable", message)
+            if run.feed is not None and self._facts.feeds.runs_code(run.feed):
+                message = (
+                    "a class of this file says how its objects become arrays, at each run anew"
+                )
                 return Obstacle("feed-not-repeatable", message)
         if parts[0].run.session == DEFAULT_SESSION and self._facts.names.alias is None:
             return Obstacle("session-unknown", "the default session cannot be named here")

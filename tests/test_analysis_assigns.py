@@ -24,6 +24,7 @@ def assigns(text: str) -> list[Assign]:
         "sess.run(tf.add(b.assign(x), 1))",
         "sess.run(b.assign(*x))",
         "sess.run(b.assign(x, other=1))",
+        "op = b.assign(x).op\nprint(op.name)\nsess.run(op)",
     ],
 )
 def test_what_no_run_fetches_where_it_is_made(text: str) -> None:
@@ -37,12 +38,22 @@ def test_what_no_run_fetches_where_it_is_made(text: str) -> None:
         ("sess.run([loss, tf.assign_add(b, x)])", "assign_add"),
         ("b.assign_sub(delta=x).eval(session=sess)", "assign_sub"),
         ("op = b.assign(x)\nsess.run(op)", "assign"),
+        ("b.assign(x).op.run(session=sess)", "assign"),
+        ("op = b.assign_add(x).op\nsess.run([op])", "assign_add"),
+        ("op = b.assign_sub(x)\nop.op.run(session=sess)", "assign_sub"),
         ("sess.run(tf.assign(value=x, ref=b))", "assign"),
     ],
 )
 def test_what_a_run_fetches(text: str, kind: str) -> None:
     (found,) = assigns(text)
     assert (found.kind, found.keeps_shape, found.many) == (kind, True, False)
+
+
+def test_whether_the_operation_is_fetched() -> None:
+    (value,) = assigns("sess.run(b.assign(x))")
+    (operation,) = assigns("sess.run(b.assign(x).op)")
+    (named,) = assigns("op = b.assign(x).op\nsess.run(op)")
+    assert [one.gives_nothing for one in (value, operation, named)] == [False, True, True]
 
 
 def test_a_list_and_a_value_of_any_shape() -> None:

@@ -28,6 +28,7 @@ HEAD = "sess = tf.Session()\nh = tf.exp(w)  # here\n"
         "sess.run([h for _ in x])", "def g():\n    sess.run(h)", "kept.append(h + 1)",
         "g = tf.log(h)\nprint(g)", "sess.make_callable(h)",
         "both = [w, h]\nsess.run(both)\nboth.append(w)", "a = b = [h]\nsess.run(a)",
+        "g = h.op\nsess.run(g)",
     ],
 )  # fmt: skip
 def test_more_than_fetched(use: str) -> None:
@@ -45,6 +46,7 @@ def test_more_than_fetched(use: str) -> None:
         ("h = 3\nprint(h)", 0),
         ("both = [w, h]\nsess.run(both)\nsess.run(both, {x: 1})", 2),
         ("named = {'h': (h, w)}\nsess.run(named)", 1),
+        ("h.op.run(session=sess)\nsess.run([h.op])", 2),
     ],
 )
 def test_fetched_fed_and_built_on(use: str, runs: int) -> None:
@@ -52,3 +54,25 @@ def test_fetched_fed_and_built_on(use: str, runs: int) -> None:
     assert found.elsewhere is None
     assert len(found.runs) == runs
     assert [name.id for name in found.names] == ["h"]
+
+
+@pytest.mark.parametrize(
+    ("use", "runs"),
+    [
+        ("ops['h'] = h\nsess.run(ops['h'])", 1),
+        ("ops['h'] = h\nsess.run([w, ops])\nsess.run(ops['g'])", 2),
+        ("holder.h = [h, w]\nsess.run(holder.h)", 1),
+        ("ops.append(h)\nsess.run(ops)", 1),
+        ("sess.run([h for _ in x])", 1),
+        ("ops = [h for _ in x]\nsess.run(ops)\nsess.run([w, ops])", 2),
+        ("ops = [h for _ in x]\nprint(ops)", 0),
+        ("ops['h'] = h\nsess.run(w)", 0),
+        ("holder.h = h\nsess.run(other.h)", 0),
+        ("holder.h = h\ndef later():\n    sess.run(holder.h)", 0),
+        ("holder.put(h)\nsess.run(holder)", 0),
+    ],
+)
+def test_fetched_from_where_it_is_stored(use: str, runs: int) -> None:
+    found = built(HEAD + use + "\n")
+    assert found.elsewhere is not None
+    assert (len(found.runs), len(found.stored)) == (0, runs)

@@ -200,6 +200,36 @@ feed[y] = u
 
 
 @pytest.mark.parametrize(
+    ("method", "feed", "runs"),
+    [
+        ("__array__", "{x: v}", True),
+        ("__float__", "feed", True),
+        ("__getitem__", "{x: Own()}", True),
+        ("__getitem__", "{x: v, y: own}", True),
+        ("__getitem__", "kept", True),
+        ("__getitem__", "{x: v}", False),
+        ("__getitem__", "{own.x: v}", False),
+        ("items", "{x: own}", False),
+    ],
+)
+def test_whether_the_file_says_how_objects_become_arrays(
+    method: str, feed: str, *, runs: bool
+) -> None:
+    found = with_graph(f"""
+        class Own:
+            def {method}(self, *args):
+                return next(batches)
+        own = Own()
+        kept = {{x: own}}
+        sess = tf.Session()
+        sess.run(loss, {feed})  # here
+    """)
+    found_run = run(found)
+    assert found_run is not None and found_run.feed is not None
+    assert found.feeds.runs_code(found_run.feed) is runs
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("feed = {x: v}", True),

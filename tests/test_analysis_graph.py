@@ -55,7 +55,7 @@ def why(text: str) -> str:
         ("import other\nother.f(loss)  # here", "the call `other.f(...)`"),
         ("loss.no_such_method()  # here", "the call `loss.no_such_method(...)`"),
         ("np.sum(loss)  # here", "the call `np.sum(...)`"),
-        ("loss.op  # here", "attribute `op` of `loss`"),
+        ("loss.source  # here", "attribute `source` of `loss`"),
         ("v = {k: loss for k in range(3)}  # here", "`{k: loss for k in range(3)}`"),
         ("v = 0 < loss < 1  # here", "`0 < loss < 1`"),
         ("def f(v):\n    v  # here", "parameter `v` of `f`, which a caller gives"),

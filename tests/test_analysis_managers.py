@@ -57,6 +57,45 @@ def test_what_names_or_places_is_known(manager: str) -> None:
     assert known(manager)
 
 
+@pytest.mark.parametrize(
+    ("manager", "own"),
+    [
+        ("sess", "__exit__"),
+        ("holder.sess", "__exit__"),
+        ("sess.as_default()", "as_default"),
+        ("other.device('/cpu:0')", "device"),
+    ],
+)
+def test_what_the_file_defines_may_do_anything(manager: str, own: str) -> None:
+    found = facts(f"""
+        import tensorflow as tf
+        class Session:
+            def {own}(self, *args):
+                return True
+        sess = Session()
+        with {manager}:  # here
+            pass
+    """)
+    statement = marked(found, "here")
+    assert isinstance(statement, ast.With)
+    assert not found.managers.known(statement)
+
+
+def test_a_session_is_known_beside_managers_of_the_file() -> None:
+    found = facts("""
+        import tensorflow as tf
+        class Timer:
+            def __exit__(self, *args):
+                return True
+        sess = tf.Session()
+        with sess:  # here
+            pass
+    """)
+    statement = marked(found, "here")
+    assert isinstance(statement, ast.With)
+    assert found.managers.known(statement)
+
+
 def test_control_dependencies_are_found_however_they_are_written() -> None:
     found = facts("""
         import tensorflow as tf

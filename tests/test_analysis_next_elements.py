@@ -88,3 +88,28 @@ def test_only_the_uses_that_see_it() -> None:
 def test_a_call_with_more_than_a_name_is_another_method() -> None:
     _, found = elements("it.get_next(3, 4)\nit.get_next(key=1)\nit.get_next(*a)\n")
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("fetched", "two"),
+    [
+        ("a", False),
+        ("[a, a, one.get_next() * 0 + a]", True),
+        ("[a, other.get_next()]", False),
+        ("one.get_next() - one.get_next()", True),
+        ("{'a': a, 'b': [taken()]}", True),
+        ("[taken(), taken()]", True),
+        ("taken()", False),
+    ],
+)
+def test_two_elements_of_one_iterator_in_one_run(fetched: str, *, two: bool) -> None:
+    found = facts(f"""{HEAD}
+one = dataset.make_one_shot_iterator()
+other = dataset.make_one_shot_iterator()
+a = one.get_next()
+def taken():
+    return one.get_next() + 1
+sess.run({fetched})
+""")
+    (run,) = found.sessions.runs.values()
+    assert found.next_elements.takes_two(run) is two

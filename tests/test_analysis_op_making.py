@@ -37,12 +37,39 @@ def marked_expression(code: str) -> tuple[object, ast.expr, ast.AST]:
     "code",
     [
         "tf.exp(w)", "w + 1", "-loss", "logits[:, 0]", "net(w)", "w.assign(b)", "1 - loss",
-        "settings.x * w", "tf.train.AdamOptimizer().minimize(loss)",
+        "settings.x * w", "tf.train.AdamOptimizer().minimize(loss)", "w[0]", "(loss * w)[1:]",
+        "tf.losses.get_total_loss()",
     ],
 )  # fmt: skip
 def test_makes_ops(code: str) -> None:
     found, expr, _ = marked_expression(code)
     assert found.op_making.makes(expr)  # type: ignore[attr-defined]
+
+
+def test_a_name_that_a_loop_makes_of_a_tensor_and_itself_makes_some() -> None:
+    found = with_graph(f"{HEAD}h = w\nfor i in y:\n    h = h * 2\n    f(h * 3)  # here\n")
+    call = expression(found)
+    assert isinstance(call, ast.Call)
+    assert found.op_making.makes(call.args[0])
+
+
+@pytest.mark.parametrize(("start", "made"), [("w", True), ("''", False), ("settings.x", False)])
+def test_a_name_that_a_loop_adds_to(start: str, *, made: bool) -> None:
+    found = with_graph(
+        f"{HEAD}h = {start}\nfor i in y:\n    h += settings.y[i]\nf('%s' % h)  # here\n"
+    )
+    call = expression(found)
+    assert isinstance(call, ast.Call)
+    assert found.op_making.makes(call.args[0]) is made
+
+
+@pytest.mark.parametrize("code", ["tf.exp(w)", "w + 1", "-loss", "net(w)"])
+def test_makes_ops_under_a_manager_that_is_not_known(code: str) -> None:
+    found = with_graph(f"{HEAD}with timed():\n    f({code})  # here\n")
+    call = expression(found)
+    assert isinstance(call, ast.Call)
+    assert found.op_making.makes(call.args[0])
+    assert found.op_making.symbol(call.args[0]) or code == "net(w)"
 
 
 def test_a_name_that_a_loop_makes_of_itself_alone_makes_none() -> None:

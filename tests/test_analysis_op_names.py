@@ -21,6 +21,7 @@ def shown(text: str) -> bool:
     [
         "print(h.name)", "print(h)", "print(f'{h}')", "str(h)", "print('%s' % h)",
         "'{}'.format(h)", "'%s %d' % (h, i)", "h.op.type",
+        "g = h.op\n    sess.run(g)\n    print(g)",
         "print(tf.log(w).name)",
         "print([h, w])", "print(*[h])", "hs = {'h': h}\n    print(hs)", "logging.info('%s', h)",
         "import logging\n    logging.info('%s', h)", "log.info('%s', h)", "getattr(h, 'name')",
@@ -44,6 +45,8 @@ def test_of_ops_made_in_the_loop(code: str) -> None:
         "print(i)",
         "f(h)",
         "print('%s' % sess.run(h), i + 1)",
+        "h.op.run(session=sess)",
+        "g = h.op\n    sess.run([g])",
     ],
 )
 def test_of_others(code: str) -> None:

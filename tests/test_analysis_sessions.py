@@ -128,11 +128,24 @@ def test_a_parameter_whose_session_is_not_the_same_at_all_calls(head: str, calls
         "def f(sess):\n    sess.run(loss)  # here\nf(tf.Session())\nf(sess=tf.Session())\n",
         "def f(sess):\n    sess.run(loss)  # here\ndef g(s):\n    f(s)\ng(tf.Session())\n",
         "class A:\n    def f(self, sess):\n        sess.run(loss)  # here\nA().f(tf.Session())\n",
+        "s = tf.Session()\ndef f(sess=s):\n    sess.run(loss)  # here\nf()\nf(tf.Session())\n",
     ],
-    ids=["a function", "passed on", "a method"],
+    ids=["a function", "passed on", "a method", "by default"],
 )
 def test_a_parameter_whose_session_is_the_same_at_all_calls(text: str) -> None:
     assert kind(text) is PLAIN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class sess:\n    pass\nsess.run(loss)",
+        "def session():\n    pass\nsession.run(loss)",
+        "import session\nsession.run(loss)",
+    ],
+)
+def test_what_is_called_like_a_session_and_is_none(text: str) -> None:
+    assert with_graph(text).sessions.runs == {}
 
 
 @pytest.mark.parametrize(

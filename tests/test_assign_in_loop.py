@@ -564,6 +564,30 @@ test_rewritten = bench(
         OF_LR,
     ),
     one(
+        "the operation, which gives nothing",
+        ["r = lr.assign(0.1 * i).op.run(session=sess)"],
+        ["r = sess.run(assign_lr.op, feed_dict={lr_value: 0.1 * i})"],
+        OF_LR,
+    ),
+    one(
+        "the operation beside another one",
+        ["sess.run([lr.assign(0.1 * i).op, count.assign(i)])"],
+        ["sess.run([assign_lr.op, assign_count], feed_dict={lr_value: 0.1 * i, count_value: i})"],
+        [*OF_LR, *OF_COUNT],
+    ),
+    one(
+        "the operation with a name",
+        ["op = lr.assign(0.1 * i).op", "sess.run(op)"],
+        ["sess.run(assign_lr.op, feed_dict={lr_value: 0.1 * i})"],
+        OF_LR,
+    ),
+    one(
+        "the operation of what has a name",
+        ["op = lr.assign(0.1 * i)", "sess.run([op.op])"],
+        ["sess.run([assign_lr.op], feed_dict={lr_value: 0.1 * i})"],
+        OF_LR,
+    ),
+    one(
         "two variables in one run",
         ["sess.run([lr.assign(0.1 * i), count.assign(i)])"],
         ["sess.run([assign_lr, assign_count], feed_dict={lr_value: 0.1 * i, count_value: i})"],

@@ -91,6 +91,14 @@ test_left_alone = bench(
         ),
     ),
     leaves_alone(
+        "tensors of a list",
+        loop("sess.run(parts[step])", "sess.run(parts[0])", before="parts = tf.unstack(w)"),
+    ),
+    leaves_alone(
+        "what is no session",
+        "import session\n" + loop("session.run(tf.exp(w))").replace("sess.", "session."),
+    ),
+    leaves_alone(
         "eager code",
         """
         import tensorflow as tf
@@ -291,7 +299,43 @@ test_refused_for_what_it_makes = bench(
             """,
             before=ITERATOR,
         ),
-        reason=("two-in-one-run", "rebound-in-loop"),
+        reason="two-in-one-run",
+    ),
+    refuses(
+        "two elements of one iterator in one expression",
+        script(
+            """
+            for step in range(10):
+                print(sess.run(iterator.get_next() - iterator.get_next()))
+            """,
+            before=ITERATOR,
+        ),
+        reason="two-in-one-run",
+    ),
+    refuses(
+        "two elements that a function takes",
+        script(
+            """
+            def taken():
+                return iterator.get_next() * 2
+
+            for step in range(10):
+                print(sess.run([taken(), taken()]))
+            """,
+            before=ITERATOR,
+        ),
+        reason="two-in-one-run",
+        shapes=OWN,
+    ),
+    refuses(
+        "a row that varies",
+        loop("print(sess.run(w[step]))", "print(sess.run((w * 2.0)[step:]))"),
+        reason="rebound-in-loop",
+    ),
+    refuses(
+        "a tensor that each turn makes of that of the turn before",
+        loop("h = h * 2.0", "print(sess.run(h))", before="h = tf.exp(w)"),
+        reason="rebound-in-loop",
     ),
 )
 
@@ -459,6 +503,36 @@ test_refused_for_what_is_done_with_it = bench(
         shapes=OWN,
     ),
     refuses(
+        "stored in a dict",
+        loop("ops['h'] = tf.exp(w)", "sess.run(ops['h'])", before="ops = {}"),
+        reason="used-otherwise",
+    ),
+    refuses(
+        "stored in a dict that is fetched",
+        loop("ops['h'] = [tf.exp(w), w]", "sess.run(ops)", before="ops = {}"),
+        reason="used-otherwise",
+    ),
+    refuses(
+        "stored in an attribute",
+        loop("holder.h = tf.exp(w)", "sess.run([holder.h, w])", before="holder = Holder()"),
+        reason="used-otherwise",
+    ),
+    refuses(
+        "several ops of one expression",
+        loop("sess.run([tf.assign_add(w, w) for _ in range(3)])"),
+        reason="used-otherwise",
+    ),
+    refuses(
+        "several ops of one expression, with a name",
+        loop("ops = [tf.assign_add(w, w) for _ in range(3)]", "sess.run(ops)"),
+        reason="used-otherwise",
+    ),
+    refuses(
+        "put into a list that grows",
+        loop("ops.append(tf.exp(w))", "sess.run(ops)", before="ops = []"),
+        reason="used-otherwise",
+    ),
+    refuses(
         "what is built on it is kept",
         loop("h = tf.exp(w)", "kept.append(h + 1)", "sess.run(h)", before="kept = []"),
         reason="used-otherwise",
@@ -473,6 +547,35 @@ test_refused_for_where_it_stands = bench(
         a_device="with tf.device('/cpu:0'):\n    print(sess.run(tf.exp(w)))",
         control="with tf.control_dependencies([w]):\n    h = tf.exp(w)\nprint(sess.run(h))",
         a_graph="with tf.Graph().as_default():\n    print(sess.run(tf.exp(w)))",
+        a_manager_that_is_not_known="with timed('a'):\n    print(sess.run(tf.exp(w)))",
+        named_under_such_a_manager="with timed('a'):\n    h = tf.exp(w)\nprint(sess.run(h))",
+        an_operator_under_one="with timed('a'):\n    print(sess.run(w * 2.0))",
+    ),
+    refuses(
+        "a manager around the loop that is not known",
+        script(
+            """
+            with timed('a'):
+                for step in range(10):
+                    print(sess.run(tf.exp(w)))
+            """
+        ),
+        reason="manager-unknown",
+    ),
+    refuses(
+        "a manager around the call of a function that is not known",
+        script(
+            """
+            def evaluate():
+                for step in range(10):
+                    print(sess.run(tf.exp(w)))
+
+            with timed('a'):
+                evaluate()
+            """
+        ),
+        reason="manager-unknown",
+        shapes=OWN,
     ),
     *_refused(
         "may-be-caught",
@@ -1020,14 +1123,20 @@ while True:
     ),
     rewrites(
         "operators",
-        loop("print(sess.run(logits[:, 0], {x: 1}))", "print(sess.run(-loss, {x: 2}))"),
+        loop(
+            "print(sess.run(logits[:, 0], {x: 1}))",
+            "print(sess.run(-loss, {x: 2}))",
+            "print(sess.run(w[-1]))",
+        ),
         script(
             """
             strided_slice_op = logits[:, 0]
             negative_op = -loss
+            strided_slice_op_2 = w[-1]
             for step in range(10):
                 print(sess.run(strided_slice_op, {x: 1}))
                 print(sess.run(negative_op, {x: 2}))
+                print(sess.run(strided_slice_op_2))
             """
         ),
         contract="exact",

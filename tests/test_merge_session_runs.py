@@ -149,6 +149,41 @@ TRAPS = [
         reason="feed-not-repeatable",
     ),
     refuses(
+        "a feed that a class of the file makes an array of",
+        step(
+            """
+            l = sess.run(loss, feed)
+            a = sess.run(accuracy, feed)
+            """,
+            graph="""
+            class Batch:
+                def __array__(self, dtype=None):
+                    return next(batches)
+            feed = {x: Batch(), y: labels}
+            """,
+        ),
+        reason="feed-not-repeatable",
+    ),
+    refuses(
+        "a feed of an object that gives its items",
+        step(
+            """
+            l = sess.run(loss, {x: batch, y: labels})
+            a = sess.run(accuracy, {x: batch, y: labels})
+            """,
+            graph="""
+            class Batch:
+                def __len__(self):
+                    return 2
+
+                def __getitem__(self, index):
+                    return next(rows)
+            batch = Batch()
+            """,
+        ),
+        reason="feed-not-repeatable",
+    ),
+    refuses(
         "a feed that the script's own function draws",
         step(
             """
@@ -604,6 +639,26 @@ TRAPS = [
             except Exception:
                 print(l)
         """),
+        reason="inside-try",
+    ),
+    refuses(
+        "exceptions that an object called like a session swallows",
+        step(
+            """
+            with quiet_session:
+                l = sess.run(loss, {x: images, y: labels})
+                a = sess.run(accuracy, {x: images, y: labels})
+            """,
+            graph="""
+            class Quiet:
+                def __enter__(self):
+                    pass
+
+                def __exit__(self, *error):
+                    return True
+            quiet_session = Quiet()
+            """,
+        ),
         reason="inside-try",
     ),
     refuses(

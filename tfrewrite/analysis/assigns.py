@@ -47,6 +47,8 @@ class Assign:
     """The run that fetches the op."""
     fetched: ast.expr
     """What the run fetches: the call, or the name that the op has got."""
+    gives_nothing: bool
+    """Whether the operation is fetched, as by `v.assign(x).op`, and not the new value."""
     named: ast.stmt | None
     """The statement that gives the op its name, just before the run."""
     many: bool
@@ -85,6 +87,7 @@ class Assigns:
         self._own = facts.own_calls
         self._classes = facts.classes
         self._hoisting = facts.hoisting
+        self._taken = facts.built_values.operation
 
     def all(self) -> list[Assign]:
         """Every op of the kind that a run fetches where it is made, in the order of the text."""
@@ -106,11 +109,13 @@ class Assigns:
         if found is None:
             return None
         run, fetched, named = found
+        gives_nothing = isinstance(fetched, ast.Attribute) or self._taken(call) is not call
         many = isinstance(self._source.parent(call), ast.ListComp)
         by_method = self._names.tf(call.func) is None
         return Assign(
-            call, kind, variable, value, options, keeps_shape, run, fetched, named, many, by_method
-        )
+            call, kind, variable, value, options, keeps_shape, run, fetched, gives_nothing, named,
+            many, by_method,
+        )  # fmt: skip
 
     def _given(self, call: ast.Call) -> tuple[str, ast.expr, dict[str, ast.expr]] | None:
         symbol = self._names.tf(call.func)
@@ -141,32 +146,34 @@ class Assigns:
 
     def _run(self, call: ast.Call) -> tuple[SessionRun, ast.expr, ast.stmt | None] | None:
         """The run of an op, with what it fetches, and what named the op before."""
-        if call in self._fetched:
-            return self._fetched[call], call, None
-        parent = self._source.parent(call)
-        if isinstance(parent, ast.ListComp) and parent.elt is call and parent in self._fetched:
+        made = self._taken(call)
+        if made in self._fetched:
+            return self._fetched[made], made, None
+        parent = self._source.parent(made)
+        if isinstance(parent, ast.ListComp) and parent.elt is made and parent in self._fetched:
             return self._fetched[parent], parent, None
         match parent:
-            case ast.Assign(targets=[ast.Name() as name], value=value) if value is call:
+            case ast.Assign(targets=[ast.Name() as name], value=value) if value is made:
                 use = self._next(name, parent)
                 return (self._fetched[use], use, parent) if use is not None else None
         return None
 
-    def _next(self, name: ast.Name, statement: ast.stmt) -> ast.Name | None:
-        """The name in the next statement that a run fetches, where nobody else reads it."""
+    def _next(self, name: ast.Name, statement: ast.stmt) -> ast.expr | None:
+        """What the next statement's run fetches of a name, where nobody else reads it."""
         uses = [
             use
             for use in self._scopes.uses(name)
             if any(one.node is statement for one in self._flow.reaching(use))
         ]
-        run = self._fetched.get(uses[0]) if len(uses) == 1 else None
+        fetched = self._taken(uses[0]) if len(uses) == 1 else None
+        run = self._fetched.get(fetched) if fetched is not None else None
         if run is None or self._scopes.of(name).owner(name.id) is not self._scopes.of(name):
             return None
         block, index = self._source.position(statement)
         follower = block[index + 1] if index + 1 < len(block) else None
         simple = isinstance(follower, (ast.Expr, ast.Assign))
         same = simple and self._source.statement(run.call) is follower
-        return uses[0] if same else None
+        return fetched if same else None
 
     # Variables
 

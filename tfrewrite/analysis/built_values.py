@@ -31,6 +31,8 @@ class Built:
     runs: tuple[SessionRun, ...]
     elsewhere: ast.AST | None
     """A place that does more with it than to fetch it."""
+    stored: tuple[SessionRun, ...] = ()
+    """The runs that fetch what it is put into: an attribute, a dict, a list."""
 
 
 class BuiltValues:
@@ -65,6 +67,8 @@ class BuiltValues:
                 case ast.Attribute(attr="eval" | "run"):
                     parent = self._source.parent(parent)  # the call of the method
                     continue
+                case ast.Attribute(attr="op"):
+                    pass
                 case ast.Dict(values=values) if node in values:
                     pass
                 case ast.Subscript(value=value, slice=ast.Constant()) if value is node:
@@ -75,6 +79,12 @@ class BuiltValues:
                     return None
             node, parent = parent, self._source.parent(parent)
         return None
+
+    def operation(self, expr: ast.expr) -> ast.expr:
+        """The operation that is taken from a value where it stands, or the value itself."""
+        parent = self._source.parent(expr)
+        taken = isinstance(parent, ast.Attribute) and parent.attr == "op"
+        return parent if isinstance(parent, ast.expr) and taken else expr
 
     def feeding(self, use: ast.expr) -> SessionRun | None:
         """The run that is fed for a value, where that is written as a dict."""
@@ -94,11 +104,13 @@ class _Following:
         self._larger = larger
         self._source = values._source
         self._open: set[ast.expr] = set()
+        self._stored: list[SessionRun] = []
 
     def of(self, expr: ast.expr) -> Built:
         self._open.add(expr)
-        statement = self._source.parent(expr)
-        names = _bound(statement, expr)
+        bound = self._values.operation(expr)
+        statement = self._source.parent(bound)
+        names = _bound(statement, bound)
         uses = [expr] if names is None else self._uses(names, statement)
         runs: list[SessionRun] = []
         elsewhere: ast.AST | None = None
@@ -106,7 +118,7 @@ class _Following:
             found, other = self._use(use, expr)
             runs += found
             elsewhere = elsewhere or other
-        return Built(expr, names or (), tuple(uses), tuple(runs), elsewhere)
+        return Built(expr, names or (), tuple(uses), tuple(runs), elsewhere, tuple(self._stored))
 
     def _uses(self, names: tuple[ast.Name, ...], statement: ast.AST | None) -> list[ast.expr]:
         return [
@@ -142,15 +154,49 @@ class _Following:
         while isinstance(parent := self._source.parent(outer), (ast.List, ast.Tuple, ast.Dict)):
             outer = parent
         statement = self._source.parent(outer)
-        if outer is use or not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        target = targets[0] if len(targets) == 1 else None
+        if outer is use or not isinstance(target, ast.Name):
+            self._stored += self._fetching_stored(outer)
             return [], use
-        if not isinstance(statement.targets[0], ast.Name):
-            return [], use
-        uses = self._uses((statement.targets[0],), statement)
+        uses = self._uses((target,), statement)
         runs = [self._values.fetching(one) for one in uses]
         same = all(self._source.function(one) is self._source.function(use) for one in uses)
         found = [run for run in runs if run is not None]
         return (found, None) if same and len(found) == len(runs) else (found, use)
+
+    def _fetching_stored(self, value: ast.AST) -> list[SessionRun]:
+        """The runs that fetch what a value is put into: an attribute, a dict, a list."""
+        parent = self._source.parent(value)
+        match parent:
+            case ast.ListComp(elt=element) if element is value:
+                return self._fetching_all(parent)
+            case ast.Assign(targets=[ast.Subscript(value=place)]):
+                pass
+            case ast.Assign(targets=[ast.Attribute() as place]):
+                pass
+            case ast.Call(func=ast.Attribute(value=place, attr="append"), args=[_]):
+                pass
+            case _:
+                return []
+        text = ast.unparse(place)
+        return [
+            run
+            for run in self._values._sessions.runs.values()
+            if self._source.function(run.call) is self._source.function(value)
+            and any(ast.unparse(node) == text for node in ast.walk(run.fetches) if _is_path(node))
+        ]
+
+    def _fetching_all(self, made: ast.ListComp) -> list[SessionRun]:
+        """The runs that fetch a list, each element of which is another value."""
+        names = _bound(self._source.parent(made), made)
+        uses = [made] if names is None else self._uses(names, self._source.parent(made))
+        found = (self._values.fetching(use) for use in uses)
+        return [run for run in found if run is not None]
+
+
+def _is_path(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
 
 
 def _bound(statement: ast.AST | None, value: ast.expr) -> tuple[ast.Name, ...] | None:

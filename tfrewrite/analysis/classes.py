@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
 Method = ast.FunctionDef | ast.AsyncFunctionDef
+# By these, numpy makes an array or a number of an object.
+_CONVERTING = frozenset(
+    "__array__ __array_interface__ __array_struct__ __float__ __int__ __index__ __complex__".split()
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,6 +233,11 @@ class Classes:
             if isinstance(statement, ast.FunctionDef)
         }
         return bool(named & REDUCING_METHODS)
+
+    @property
+    def become_arrays(self) -> bool:
+        """Whether objects of the file's classes run code when an array is made of them."""
+        return bool(self.magic & _CONVERTING)
 
     @cached_property
     def sees_logs(self) -> bool:

@@ -47,6 +47,7 @@ from tfrewrite.analysis.graph import Tracer
 from tfrewrite.analysis.graph_readers import GraphReaders
 from tfrewrite.analysis.handlers import Handlers
 from tfrewrite.analysis.held_values import HeldValues
+from tfrewrite.analysis.helper_runs import HelperRuns
 from tfrewrite.analysis.hoisting import Hoisting
 from tfrewrite.analysis.host_reads import HostReads
 from tfrewrite.analysis.inline_steps import InlineSteps
@@ -149,7 +150,7 @@ class Facts:
     @cached_property
     def managers(self) -> Managers:
         """What the managers of `with` statements may do."""
-        return Managers(self.names)
+        return Managers(self)
 
     @cached_property
     def classes(self) -> Classes:
@@ -217,6 +218,11 @@ class Facts:
     def opened_sessions(self) -> OpenedSessions:
         """Where sessions are opened."""
         return OpenedSessions(self)
+
+    @cached_property
+    def helper_runs(self) -> HelperRuns:
+        """Runs that stand alone in functions, seen from the steps that call these."""
+        return HelperRuns(self)
 
     @cached_property
     def moves(self) -> Moves:

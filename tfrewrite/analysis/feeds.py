@@ -31,11 +31,22 @@ class Feeds:
         self._scopes = facts.scopes
         self._tracer = facts.graph
         self._containers = facts.containers
+        self._classes = facts.classes
 
     def only_placeholders(self, feed: ast.expr) -> bool:
         """Whether all keys of a feed are placeholders, so that it cuts no edge of the graph."""
         keys = self._keys(feed)
         return keys is not None and all(map(self._is_placeholder, keys))
+
+    def runs_code(self, feed: ast.expr) -> bool:
+        """Whether the file has a say in what becomes of the fed objects, at each run anew."""
+        if self._classes.become_arrays:
+            return True
+        bindings = self._scopes.bindings(feed) if isinstance(feed, ast.Name) else []
+        written = [feed, *(binding.value for binding in bindings)]
+        values = [value for one in written if isinstance(one, ast.Dict) for value in one.values]
+        items = "__getitem__" in self._classes.magic  # by which an array is made of a sequence
+        return items and any(self._tracer.trace(one).kind is Kind.INSTANCE for one in values)
 
     def fed(self, feed: ast.expr) -> frozenset[Node] | None:
         """What a feed surely gives a value to; None where that cannot be told."""

@@ -235,6 +235,8 @@ class Tracer:
             return Node(Kind.CONSTANT, expr)
         if base.kind in (Kind.OP, Kind.VARIABLE) and expr.attr in _STATIC_ATTRIBUTES:
             return Node(Kind.CONSTANT, expr)
+        if base.kind is Kind.OP and expr.attr == "op":
+            return base  # what makes the tensor: running it is running the tensor
         if base.kind is Kind.UNKNOWN:
             return unknown(expr, base.why)
         return unknown(expr, f"attribute `{expr.attr}` of `{text(expr.value)}`")
@@ -390,7 +392,8 @@ class Tracer:
         kind = Kind.OP if effect.returns_tensor else Kind.OBJECT
         around = self.placement.surroundings(expr, frame)
         if around.obstacle:
-            return unknown(expr, around.obstacle)
+            hidden = symbol if kind is Kind.OP else ""
+            return Node(Kind.UNKNOWN, expr, why=around.obstacle, hidden=hidden)
         if kind is Kind.OBJECT:
             effect = effect.with_flags_of(effect_of(f"{symbol}.__call__", GRAPH_MODE))
         node = Node(kind, expr, symbol, inputs, effect=effect)

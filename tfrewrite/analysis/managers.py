@@ -7,8 +7,12 @@ exceptions, add control dependencies, or change what a call means.
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.scopes import How
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
 
 _SCOPES = frozenset(
     "name_scope device container control_dependencies op_scope GradientTape".split()
@@ -35,8 +39,10 @@ _METHODS = frozenset({"as_default", "device", "name_scope", "control_dependencie
 class Managers:
     """Tells the managers that change nothing from those that may."""
 
-    def __init__(self, names: Names) -> None:
-        self._names = names
+    def __init__(self, facts: Facts) -> None:
+        self._names = facts.names
+        self._scopes = facts.scopes
+        self._source = facts.source
 
     def known(self, statement: ast.With | ast.AsyncWith) -> bool:
         """Whether no manager of the statement swallows exceptions or changes what is built.
@@ -62,9 +68,10 @@ class Managers:
 
     def _known(self, manager: ast.expr) -> bool:
         if isinstance(manager, ast.Name):
-            return "sess" in manager.id.lower()
+            made = [binding.value for binding in self._scopes.bindings(manager)]
+            return "sess" in manager.id.lower() and not any(map(self._is_own, made))
         if isinstance(manager, ast.Attribute):
-            return "sess" in manager.attr.lower()
+            return "sess" in manager.attr.lower() and not self._defines("__exit__")
         if not isinstance(manager, ast.Call):
             return False
         path = self._names.dotted(manager.func)
@@ -72,7 +79,22 @@ class Managers:
             return True
         symbol = self._names.tf(manager.func)
         if symbol is None:
-            return isinstance(manager.func, ast.Attribute) and manager.func.attr in _METHODS
+            method = manager.func.attr if isinstance(manager.func, ast.Attribute) else ""
+            return method in _METHODS and not self._defines(method)
         if symbol in _VARIABLE_SCOPES:
             return {keyword.arg for keyword in manager.keywords} <= _VARIABLE_SCOPE_ARGUMENTS
         return symbol in _SCOPES or symbol.endswith("Session")
+
+    def _is_own(self, value: ast.expr | None) -> bool:
+        """Whether a value is an object of a class of the file, which may do anything."""
+        maker = value.func if isinstance(value, ast.Call) else None
+        bindings = self._scopes.bindings(maker) if isinstance(maker, ast.Name) else []
+        return any(binding.how is How.CLASS for binding in bindings)
+
+    def _defines(self, method: str) -> bool:
+        """Whether a class of the file has a method of a certain name."""
+        return any(
+            getattr(statement, "name", "") == method
+            for cls in self._source.all(ast.ClassDef)
+            for statement in cls.body
+        )

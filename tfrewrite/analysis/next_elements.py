@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.nodes import Kind
+from tfrewrite.analysis.nodes import Kind, beneath, plain
 from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.symbols import GRAPH_ITERATORS
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.built_values import Built
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.scopes import Binding
+    from tfrewrite.analysis.sessions import SessionRun
 
 _MAX_CALLERS = 8
 
@@ -57,6 +58,16 @@ class NextElements:
             for call in calls
             if isinstance(call.func, ast.Attribute) and _is_plain(call)
         ]
+
+    def takes_two(self, run: SessionRun) -> bool:
+        """Whether a run takes two elements of one iterator, also by functions that it is built by.
+
+        Which of the two is the first is left to chance.
+        """
+        fetched = beneath(self._tracer.trace(run.fetches))
+        taken = [node.argument("self") for node in fetched if node.symbol.endswith(".get_next")]
+        iterators = [plain(one) for one in taken if one is not None]
+        return len(set(iterators)) < len(iterators)
 
     def origin(self, iterator: ast.expr, depth: int = 0) -> Origin:
         """What an expression, of which `get_next` is called, is."""

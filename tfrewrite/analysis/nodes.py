@@ -42,6 +42,8 @@ class Node:
     many: bool = False
     """Whether the expression may be evaluated more than once, each time making another value."""
     instance_of: ast.ClassDef | None = None
+    hidden: str = ""
+    """The symbol of the tensor that it is, unless the manager of a `with` changes that."""
 
     def __repr__(self) -> str:
         return f"<{self.kind.value} {self.symbol} in line {getattr(self.expr, 'lineno', 0)}>"

@@ -16,6 +16,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 if TYPE_CHECKING:
     from tfrewrite.analysis.effects import Effect
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.nodes import Node
 
 _CONTAINERS = (ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.keyword)
 _MAX_DEPTH = 6
@@ -56,31 +57,47 @@ class OpMaking:
                 return self.is_tensor(operand)
             case ast.Subscript(value=value, slice=position, ctx=ast.Load()):
                 # What is not sliced in several ways at once may be a list of tensors.
-                return self.is_tensor(value) and isinstance(position, ast.Tuple)
+                one = isinstance(position, ast.Tuple) or self._is_one_tensor(value)
+                return one and self.is_tensor(value)
         return False
+
+    def _is_one_tensor(self, expr: ast.expr) -> bool:
+        """Whether a value that is made of tensors is a variable or what an operator gives."""
+        value = self._tracer.trace(expr)
+        computed = isinstance(value.expr, ast.BinOp | ast.UnaryOp)
+        return value.kind is Kind.VARIABLE or (value.kind is Kind.OP and computed)
 
     def is_tensor(self, expr: ast.expr) -> bool:
         """Whether a value is a tensor, as far as what it is made of is seen."""
-        value = self._tracer.trace(expr)
-        if isinstance(value.expr, ast.BinOp | ast.UnaryOp | ast.Subscript):
+        return self._is_tensor(self._tracer.trace(expr))
+
+    def _is_tensor(self, value: Node) -> bool:
+        if value.kind is Kind.CHOICE:
+            return any(self._is_tensor(one) for one in value.values if one.kind is not Kind.CHOICE)
+        if isinstance(value.expr, ast.BinOp | ast.UnaryOp | ast.Subscript | ast.AugAssign):
             if value.expr in self._followed:
                 return False  # a name that a loop only ever sets to something made of itself
             self._followed.add(value.expr)
-            made = self.makes(value.expr)
+            if isinstance(value.expr, ast.AugAssign):
+                made = any(map(self._is_tensor, value.values))
+            else:
+                made = self.makes(value.expr)
             self._followed.discard(value.expr)
             return made
-        return value.kind in (Kind.OP, Kind.VARIABLE)
+        return value.kind in (Kind.OP, Kind.VARIABLE) or bool(value.hidden)
 
     def _call_makes(self, call: ast.Call) -> bool:
         if call in self._sessions.runs:
             return False
         value = self._tracer.trace(call)
         if self._own.function(call) is not None:
-            return self._building.holds_tensor(value) and not self._runs_inside(call)
-        last = value.symbol.rpartition(".")[2]
-        if last.endswith("_variables") or last.startswith("get_"):
-            return value.symbol.endswith(".get_next")  # the others give what there is
-        return value.kind is Kind.OP and value.expr is call
+            gives_tensor = self._building.holds_tensor(value) or bool(value.hidden)
+            return gives_tensor and not self._runs_inside(call)
+        symbol = value.symbol or value.hidden
+        last = symbol.rpartition(".")[2]
+        if last.endswith("_variables") or (last.startswith("get_") and not last.endswith("_loss")):
+            return symbol.endswith(".get_next")  # the others give what there is
+        return (value.kind is Kind.OP or bool(value.hidden)) and value.expr is call
 
     def _runs_inside(self, call: ast.Call) -> bool:
         """Whether a function runs the graph itself."""
@@ -108,7 +125,8 @@ class OpMaking:
         """The TensorFlow symbol that makes the value of an expression, where it is one."""
         if isinstance(expr, ast.Call) and self._own.function(expr) is not None:
             return ""
-        return self._tracer.trace(expr).symbol
+        value = self._tracer.trace(expr)
+        return value.symbol or value.hidden
 
     # Whether they can be made once
 

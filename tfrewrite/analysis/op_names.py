@@ -46,6 +46,7 @@ class OpNames:
         self._afterwards = facts.afterwards
         self._sessions = facts.sessions
         self._handlers = facts.handlers
+        self._built_values = facts.built_values
 
     def shown_placeholder(self) -> Obstacle | None:
         """What shows the name of a placeholder that has its name from TensorFlow."""
@@ -220,7 +221,7 @@ class OpNames:
             return [run.fetches] if self._handlers.reading(run.call) else []
         match node:
             case ast.Attribute(value=value, attr=attribute) if attribute in _NAMING:
-                return [value]
+                return [] if attribute == "op" and self._is_only_run(node) else [value]
             case ast.Call(func=func, args=arguments, keywords=keywords) if self._shows(func):
                 given = [*arguments, *(keyword.value for keyword in keywords)]
                 return [one.value if isinstance(one, ast.Starred) else one for one in given]
@@ -234,6 +235,11 @@ class OpNames:
             case ast.FormattedValue(value=value):
                 return [value]
         return []
+
+    def _is_only_run(self, operation: ast.Attribute) -> bool:
+        """Whether the operation that is taken from a tensor is run, and nothing else."""
+        built = self._built_values.of(operation)
+        return bool(built.runs) and built.elsewhere is None
 
     def _shows(self, func: ast.expr) -> bool:
         """Whether a function makes a text of what it is given."""

@@ -105,6 +105,14 @@ class OwnCalls:
             found.append(argument)
         return found
 
+    def argument(self, call: ast.Call, parameter: Binding) -> ast.expr | None:
+        """What a call gives for a parameter of the function that it runs; none for a default."""
+        function = self._source.function(parameter.node)
+        method = function is not None and isinstance(self._source.parent(function), ast.ClassDef)
+        if method and parameter.index == 0:
+            return call.func.value if isinstance(call.func, ast.Attribute) else None
+        return _argument(call, parameter, 1 if method else 0)
+
     def parameter(self, call: ast.Call, argument: ast.expr) -> Binding | None:
         """The parameter of the function called that an argument becomes."""
         function = self.function(call)

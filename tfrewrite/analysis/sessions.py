@@ -111,7 +111,15 @@ class Sessions:
             return parameter
         name = expr.id if isinstance(expr, ast.Name) else getattr(expr, "attr", "")
         looks = value.kind in (Kind.UNKNOWN, Kind.CHOICE) and "sess" in name.lower()
-        return SessionKind.UNKNOWN if looks else None
+        return SessionKind.UNKNOWN if looks and not self._is_definition(expr) else None
+
+    def _is_definition(self, expr: ast.expr) -> bool:
+        """Whether a name is that of a class or function of the file, or of a module."""
+        bindings = self._scopes.bindings(expr) if isinstance(expr, ast.Name) else []
+        return any(
+            binding.how in (How.CLASS, How.FUNCTION) or isinstance(binding.node, ast.Import)
+            for binding in bindings
+        )
 
     def _parameter_kind(self, expr: ast.expr) -> SessionKind | None:
         """The sort of session that all callers in this file give to a parameter."""
@@ -119,10 +127,12 @@ class Sessions:
         if len(bindings) != 1 or bindings[0].how is not How.PARAMETER:
             return None
         (binding,) = bindings
-        if binding.value is not None or binding in self._asked:
+        if binding in self._asked:
             return None
         self._asked.add(binding)  # a function that calls itself passes its parameter on
-        kinds = {self.kind(given) for given in self._own_calls.given(binding) or ()}
+        given = self._own_calls.given(binding) or []
+        default = [binding.value] if binding.value is not None and given else []
+        kinds = {self.kind(one) for one in (*given, *default)}
         self._asked.remove(binding)
         return kinds.pop() if len(kinds) == 1 else None
 

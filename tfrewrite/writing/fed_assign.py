@@ -162,12 +162,16 @@ def _feed(facts: Facts, made: Sequence[Fed]) -> str:
 def _fetches(facts: Facts, made: Sequence[Fed]) -> str:
     fetches = made[0].assign.run.fetches
     if not isinstance(fetches, (ast.List, ast.Tuple)):
-        return made[0].op
-    ops = {one.assign.fetched: one.op for one in made}
+        return _fetched(made[0])
+    ops = {one.assign.fetched: _fetched(one) for one in made}
     parts = [ops.get(one) or _text(facts, one) for one in fetches.elts]
     if isinstance(fetches, ast.List):
         return f"[{', '.join(parts)}]"
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+
+def _fetched(made: Fed) -> str:
+    return f"{made.op}.op" if made.assign.gives_nothing else made.op
 
 
 def _text(facts: Facts, node: ast.expr) -> str:
