@@ -236,33 +236,12 @@ test_refused = bench(
         "batch-used",
     ),
     refused(
-        "two runs with one batch",
-        """
-        for i in range(9):
-            bx, by = X[i:i + 9], Y[i:i + 9]
-            sess.run(train, {x: bx, y: by})
-            print(i)
-            print(sess.run(loss, {x: bx, y: by}))
-        """,
-        "batch-used",
-    ),
-    refused(
         "the batch is used after the loop",
         """
         for i in range(9):
             bx, by = X[i:i + 9], Y[i:i + 9]
             sess.run(train, {x: bx, y: by})
         print(bx)
-        """,
-        "batch-used",
-    ),
-    refused(
-        "a dict that two runs use",
-        """
-        for i in range(9):
-            feed = {x: X[i:i + 9], y: Y[i:i + 9]}
-            sess.run(train, feed)
-            print(sess.run(loss, feed))
         """,
         "batch-used",
     ),
@@ -800,17 +779,6 @@ test_refused = bench(
             sess.run(train, {x: data.X[i:i + 9], y: data.Y[i:i + 9]})
         """,
         "batch-code-not-seen",
-    ),
-    refused(
-        "the loop goes over a generator",
-        """
-        def pairs():
-            for i in range(9):
-                yield X[i:i + 9], Y[i:i + 9]
-        for bx, by in pairs():
-            sess.run(train, {x: bx, y: by})
-        """,
-        "source-consumed",
     ),
     refused(
         "the loop goes over what is used up",

@@ -54,6 +54,10 @@ class FedBatch:
     fetched: list[Entry] = field(default_factory=list)
     """Those that another run of the turn is fed with as well, under an `if` after this one."""
     local: frozenset[str] = frozenset()
+    source: ast.Call | None = None
+    """The generator of the file that the loop goes over, where it goes over one."""
+    own_run: bool = False
+    """Whether a run of its own takes the batch, which is then fed as it was."""
     obstacle: Obstacle | None = None
 
 
@@ -303,7 +307,7 @@ class FedBatches:
 
     def _is_number_of_turn(self, value: ast.expr, making: set[ast.stmt], loop: ast.AST) -> bool:
         """Whether a value is computed from the number of the turn alone: a rate that decays."""
-        if not self._is_sum(value) or not all(map(self._is_arithmetic, making)):
+        if not self._is_sum(value) or not all(map(self.is_arithmetic, making)):
             return False
         for name in (node for root in (value, *making) for node in ast.walk(root)):
             if not isinstance(name, ast.Name) or not isinstance(name.ctx, ast.Load):
@@ -386,7 +390,7 @@ class FedBatches:
                 if entry not in batch.fetched:
                     batch.fetched.append(entry)
                 continue
-            if not makers or not all(map(self._is_arithmetic, makers)):
+            if not makers or not all(map(self.is_arithmetic, makers)):
                 message = f"line {use.lineno} uses `{use.id}` as well, which has to be made for it"
                 return Obstacle("batch-used", message)
             batch.copied += makers
@@ -466,7 +470,8 @@ class FedBatches:
                 return Obstacle("batch-used", message)
         return None
 
-    def _is_arithmetic(self, statement: ast.stmt) -> bool:
+    def is_arithmetic(self, statement: ast.stmt) -> bool:
+        """Whether a statement computes a name of numbers, and may as well be executed twice."""
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return False
         if not isinstance(statement.targets[0], ast.Name):
