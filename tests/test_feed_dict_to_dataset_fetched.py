@@ -384,6 +384,74 @@ test_refused = bench(
         shapes=("crlf", "tabs"),
     ),
     refuses(
+        "a generator of the loop's own object that counts, as others may see",
+        script(
+            """
+            class Model:
+                def __init__(self):
+                    self.epoch = 0
+                def pairs(self):
+                    self.epoch = self.epoch + 1
+                    for i in range(9):
+                        yield X[i:i + 9] * self.epoch, Y[i:i + 9]
+                def fit(self):
+                    for bx, by in self.pairs():
+                        sess.run(train, {x: bx, y: by})
+                        seen()
+            model = Model()
+            def seen():
+                print(model.epoch)
+            model.fit()
+            """
+        ),
+        reason="shared-state",
+        shapes=("crlf", "tabs"),
+    ),
+    refuses(
+        "a generator of the loop's own object, whose array others give it anew",
+        script(
+            """
+            class Model:
+                def __init__(self):
+                    self.data = X
+                def pairs(self):
+                    for i in range(9):
+                        yield self.data[i:i + 9], Y[i:i + 9]
+                def fit(self):
+                    for bx, by in self.pairs():
+                        sess.run(train, {x: bx, y: by})
+                        change()
+            model = Model()
+            def change():
+                model.data = X + 1
+            model.fit()
+            """
+        ),
+        reason="source-changes",
+        shapes=("crlf", "tabs"),
+    ),
+    refuses(
+        "a generator that another class may have another of",
+        script(
+            """
+            class Model:
+                def pairs(self):
+                    for i in range(9):
+                        yield X[i:i + 9], Y[i:i + 9]
+                def fit(self):
+                    for bx, by in self.pairs():
+                        sess.run(train, {x: bx, y: by})
+            class Other(Model):
+                def pairs(self):
+                    print("other")
+                    yield X, Y
+            Other().fit()
+            """
+        ),
+        reason="batch-code-not-seen",
+        shapes=("crlf", "tabs"),
+    ),
+    refuses(
         "a name that other functions see",
         script(
             _PAIRS,
@@ -678,5 +746,57 @@ test_rewritten = bench(
             """
         ),
         graph=_GRAPH + "clip = w.assign(tf.clip_by_value(w, -0.01, 0.01))\n",
+    ),
+    rewrites(
+        "a generator of the loop's own object",
+        script(
+            """
+            class Model:
+                def __init__(self):
+                    self.data = X
+                def rows(self, i):
+                    return self.data[i:i + 9]
+                def pairs(self):
+                    for i in range(9):
+                        yield self.rows(i), Y[i:i + 9]
+                def fit(self):
+                    for bx, by in self.pairs():
+                        sess.run(train, {x: bx, y: by})
+            Model().fit()
+            """
+        ),
+        script(
+            """
+            class Model:
+                def __init__(self):
+                    self.data = X
+                def rows(self, i):
+                    return self.data[i:i + 9]
+                def pairs(self):
+                    for i in range(9):
+                        yield self.rows(i), Y[i:i + 9]
+                def fit(self):
+                    def batches():
+                        for bx, by in self.pairs():
+                            yield bx, by
+                    batch_iterator = tf.data.Dataset.from_generator(
+                        batches, (x.dtype, y.dtype)
+                    ).prefetch(1).make_initializable_iterator()
+                    next_batch = batch_iterator.get_next()
+                    def batches_ahead():
+                        sess.run(batch_iterator.initializer)
+                        while True:
+                            try:
+                                batch = sess.run(next_batch)
+                            except tf.errors.OutOfRangeError:
+                                return
+                            yield batch
+                    for bx, by in batches_ahead():
+                        sess.run(train, {x: bx, y: by})
+            Model().fit()
+            """
+        ),
+        contract="exact",
+        shapes=("crlf", "tabs"),
     ),
 )

@@ -152,12 +152,16 @@ class _Look:
         self._home = self._scopes.of(call)
         self._arguments(call)
         function = self._own.function(call)
-        receiver = self._receiver(call.func) if isinstance(call.func, ast.Attribute) else None
+        receiver = self._looped(call.func) if isinstance(call.func, ast.Attribute) else None
         if function is None or (receiver is None and isinstance(call.func, ast.Attribute)):
             self._unknown(call, f"it is not known what else `{_short(call.func)}` goes by")
             return
         self.found.own_code = True
         self._body(call, function, receiver)
+        own = isinstance(receiver, ast.Name) and self._classes.of_self(receiver) is not None
+        if own and receiver in self.found.states:
+            message = f"`{_short(call.func)}` changes its object, which has other names elsewhere"
+            self._refuse("shared-state", message)
 
     def _refuse(self, reason: str, message: str) -> None:
         if self.found.obstacle is None:
@@ -527,6 +531,14 @@ class _Look:
         if made is None or bindings[0].how is not How.ASSIGN or self._classes.extended(made):
             return None
         return owner if self._keeps_itself(made) else None
+
+    def _looped(self, func: ast.Attribute) -> ast.expr | None:
+        """The object of whose method a loop goes over the generator; it may be the loop's own."""
+        owner = func.value
+        cls = self._classes.of_self(owner) if isinstance(owner, ast.Name) else None
+        if cls is None:
+            return self._receiver(func)
+        return owner if not self._classes.extended(cls) and self._keeps_itself(cls) else None
 
     def _keeps_itself(self, cls: ast.ClassDef) -> bool:
         """Whether no method hands `self` on."""
