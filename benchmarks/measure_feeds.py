@@ -200,12 +200,12 @@ def batches_of(kind, rng):
     return width, batch
 
 
-def epochs(kind, hidden, with_pipeline):
-    """One epoch for each element that is asked for."""
+def epochs(kind, hidden, way):
+    """One epoch for each element that is asked for, fed, piped, or fetched and then fed."""
     with tf.Graph().as_default():
         width, batch = batches_of(kind, np.random.RandomState(0))
         shapes = [[None, width], [None, 10]]
-        piped = Piped(shapes) if with_pipeline else None
+        piped = Piped(shapes) if way == "piped" else None
 
         def make():
             x, y = (tf.placeholder(tf.float32, shape) for shape in shapes)
@@ -220,45 +220,57 @@ def epochs(kind, hidden, with_pipeline):
             return x, y, [tf.train.GradientDescentOptimizer(0.1).minimize(loss), loss]
 
         x, y, fetches = built(piped, make)
-        if piped is not None:
 
-            def made():
-                for i in range(ROWS // BATCH):
-                    yield batch(i)
+        def made():
+            for i in range(ROWS // BATCH):
+                yield batch(i)
 
+        if way == "piped":
             data = tf.data.Dataset.from_generator(made, piped.dtypes, tuple(piped.shapes))
             start = piped.iterator.make_initializer(data.prefetch(1))
+        elif way == "fetched":
+            data = tf.data.Dataset.from_generator(made, (tf.float32, tf.float32))
+            iterator = data.prefetch(1).make_initializable_iterator()
+            start, element = iterator.initializer, iterator.get_next()
         with tf.Session() as sess:
             sess.run(tf.global_variables_initializer())
             while True:
-                if piped is not None:
-                    sess.run(start)
-                for i in range(ROWS // BATCH):
-                    if piped is not None:
-                        sess.run(fetches)
-                    else:
-                        images, labels = batch(i)
+                if way == "fed":
+                    for images, labels in made():
                         sess.run(fetches, {x: images, y: labels})
+                    yield
+                    continue
+                sess.run(start)
+                while True:
+                    try:
+                        taken = sess.run(element if way == "fetched" else fetches)
+                    except tf.errors.OutOfRangeError:
+                        break
+                    if way == "fetched":
+                        sess.run(fetches, dict(zip((x, y), taken)))  # noqa: B905
                 yield
 
 
 def speed(rounds=9):
-    print(f"\n### Time of a step, fed and piped (TensorFlow {VERSION})\n")
-    print("| batch | model | fed, ms | piped, ms | times as fast |\n|---|---|---|---|---|")
+    print(f"\n### Time of a step, fed, piped, and fetched to be fed (TensorFlow {VERSION})\n")
+    print("| batch | model | fed, ms | piped, ms | times as fast | fetched, ms | times as fast |")
+    print("|---|---|---|---|---|---|---|")
     kinds = "slices|large slices|drawn rows|prepared row by row|waits for 4 ms".split("|")
     for kind, hidden in itertools.product(kinds, (0, 256)):
-        ways = [epochs(kind, hidden, with_pipeline) for with_pipeline in (False, True)]
-        times = ([], [])
+        ways = [epochs(kind, hidden, way) for way in ("fed", "piped", "fetched")]
+        times = ([], [], [])
         for turn in range(rounds + 2):
             for way, taken in zip(ways, times):  # noqa: B905
                 began = time.perf_counter()
                 next(way)
                 if turn > 1:
                     taken.append((time.perf_counter() - began) / (ROWS // BATCH) * 1e3)
-        fed, piped = times
-        ratio = np.median([a / b for a, b in zip(fed, piped)])  # noqa: B905
+        fed = times[0]
+        row = f"{np.median(fed):.2f}"
+        for other in times[1:]:
+            ratio = np.median([a / b for a, b in zip(fed, other)])  # noqa: B905
+            row += f" | {np.median(other):.2f} | {ratio:.2f}"
         model = f"{hidden} wide" if hidden else "linear"
-        row = f"{np.median(fed):.2f} | {np.median(piped):.2f} | {ratio:.2f}"
         print(f"| {kind} | {model} | {row} |")
         sys.stdout.flush()
 
