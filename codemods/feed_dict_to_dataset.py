@@ -130,7 +130,7 @@ class FeedDictToDataset(Rule):
     on), and must be used for nothing but to be fed and counted in its turn (`batch-used`: print it,
     feed it as two types, after the loop, or before it is all made). Its code must be known
     (`batch-code-not-seen`): numpy, functions and `next_batch` methods of the file, generators of
-    the file by `next()`, `mnist.train.next_batch`, readers of arrays and images. The same is said
+    the file, `mnist.train.next_batch`, readers of arrays and images. The same is said
     of a dict that is not written out in the loop, as one from a helper. A random stream or an
     object that goes on with each batch must not be used by the loop (`shared-stream`,
     `shared-state`), and the loop must come to its end (`left-early`). The rest of the loop must be
@@ -290,6 +290,9 @@ def _run(facts: Facts, batch: FedBatch) -> Obstacle | None:
         return Obstacle("hooked-session", f"`{run.session}` closes its graph and runs hooks")
     if run.kind is SessionKind.UNKNOWN:
         message = f"it is not known which kind of session `{run.session}` is"
+        return Obstacle("session-unknown", message)
+    if "operation_timeout_in_ms" in facts.source.text:
+        message = "`operation_timeout_in_ms` ends runs that wait for a batch"
         return Obstacle("session-unknown", message)
     if run.options:
         return Obstacle("run-options", "the run asks for options or metadata of its own")

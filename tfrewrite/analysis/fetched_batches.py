@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.fed_batches import FedBatch
 
 
-_LATER = (
-    ast.Lambda, ast.GeneratorExp, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
-)  # fmt: skip
-
-
 class FetchedBatches:
     """Finds generators that loops go over, and looks what else is done with a batch."""
 
@@ -145,7 +140,8 @@ class FetchedBatches:
         """A use that is no feed; what is computed of the number of the turn stays in the loop."""
         while True:
             moved = [one for one in batch.making if one not in batch.copied]
-            use = self._first_use(batch, moved, dtypes) or self._augmented(batch, moved)
+            use = self._first_use(batch, moved, dtypes)
+            use = use or self._fed.augmented(batch, moved, self.own(batch))
             if use is None:
                 return self._dict(batch, moved)
             makers = [one for one in moved if use.id in _stored([one])]
@@ -161,16 +157,6 @@ class FetchedBatches:
         message = f"the dict `{text}` of line {batch.filed.lineno} is used for more than its runs"
         return Obstacle("batch-used", message)
 
-    def _augmented(self, batch: FedBatch, moved: list[ast.stmt]) -> ast.Name | None:
-        """A name of the batch that the rest of the loop changes in place: `rows += 1`."""
-        own = self.own(batch)
-        inside = {node for one in moved for node in ast.walk(one)}
-        for node in ast.walk(batch.loop):
-            if isinstance(node, ast.AugAssign) and node not in inside:
-                if isinstance(node.target, ast.Name) and node.target.id in own:
-                    return node.target
-        return None
-
     def _first_use(
         self, batch: FedBatch, moved: list[ast.stmt], dtypes: dict[str, str]
     ) -> ast.Name | None:
@@ -185,20 +171,10 @@ class FetchedBatches:
         nodes = [node for one in roots for node in ast.walk(one) if isinstance(node, ast.Name)]
         stores = [node for node in nodes if isinstance(node.ctx, ast.Store)]
         for use in (use for stored in stores for use in self._scopes.uses(stored)):
-            if use not in inside and self._is_of(use, batch, moved):
+            if use not in inside and self._fed.binds(batch, moved, self._flow.reaching(use)):
                 if not self._leaves(use, batch, moved, dtypes):
                     return use
         return None
-
-    def _is_of(self, use: ast.Name, batch: FedBatch, moved: list[ast.stmt]) -> bool:
-        """Whether a use may see what the statements that move, or the loop, bind."""
-        return any(
-            (batch.source is not None and binding.node is batch.loop)
-            or any(
-                binding.node is one or one in self._source.ancestors(binding.node) for one in moved
-            )
-            for binding in self._flow.reaching(use)
-        )
 
     def _leaves(
         self, use: ast.Name, batch: FedBatch, moved: list[ast.stmt], dtypes: dict[str, str]
@@ -221,16 +197,11 @@ class FetchedBatches:
 
         After the loop, what it is a part of may have changed, and what was fetched is a copy.
         """
+        statement = self._fed.in_turn(use, batch)
+        if statement is None:
+            return False
         block = batch.loop.body
-        child: ast.AST = use
-        for outer in self._source.ancestors(use):
-            if outer is batch.loop:
-                break
-            if isinstance(outer, _LATER):
-                return False
-            child = outer
-        at = block.index(child) if isinstance(child, ast.stmt) and child in block else -1
-        return at >= 0 and all(block.index(one) < at for one in moved)
+        return all(block.index(one) < block.index(statement) for one in moved)
 
     def _only_fed(self, written: ast.Dict, batch: FedBatch, moved: list[ast.stmt]) -> bool:
         """Whether nothing but runs of the turn, in plain sessions, is given a dict."""
