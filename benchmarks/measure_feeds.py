@@ -200,8 +200,8 @@ def batches_of(kind, rng):
     return (images, labels), batch
 
 
-def sliced_in_graph(arrays):
-    """Batches that the graph takes from the whole arrays itself, and what starts it is fed with."""
+def sliced_by_ops(arrays):
+    """Batches that ops take from the whole arrays, and what their pipeline is started with."""
     whole = [tf.placeholder(tf.float32, [None, array.shape[1]]) for array in arrays]
     starts = tf.data.Dataset.from_tensor_slices(np.arange(0, ROWS, BATCH))
     data = starts.map(lambda start: tuple(one[start : start + BATCH] for one in whole))
@@ -209,12 +209,12 @@ def sliced_in_graph(arrays):
 
 
 def epochs(kind, hidden, way):
-    """One epoch for each element that is asked for: fed, by a generator, or by ops."""
+    """One epoch for each element that is asked for, in one of the ways of `speed`."""
     with tf.Graph().as_default():
         arrays, batch = batches_of(kind, np.random.RandomState(0))
         width = arrays[0].shape[1]
         shapes = [[None, width], [None, 10]]
-        piped = Piped(shapes) if way != "fed" else None
+        piped = Piped(shapes) if way in ("piped", "sliced by ops") else None
 
         def make():
             x, y = (tf.placeholder(tf.float32, shape) for shape in shapes)
@@ -229,42 +229,55 @@ def epochs(kind, hidden, way):
             return x, y, [tf.train.GradientDescentOptimizer(0.1).minimize(loss), loss]
 
         x, y, fetches = built(piped, make)
+
+        def made():
+            for i in range(ROWS // BATCH):
+                yield batch(i)
+
         given = {}
         if piped is not None:
-
-            def made():
-                for i in range(ROWS // BATCH):
-                    yield batch(i)
-
-            if way == "graph":
-                data, given = sliced_in_graph(arrays)
-            else:
-                data = tf.data.Dataset.from_generator(made, piped.dtypes, tuple(piped.shapes))
+            data = tf.data.Dataset.from_generator(made, piped.dtypes, tuple(piped.shapes))
+            if way == "sliced by ops":
+                data, given = sliced_by_ops(arrays)
             start = piped.iterator.make_initializer(data.prefetch(1))
+        elif way == "fetched":
+            data = tf.data.Dataset.from_generator(made, (tf.float32, tf.float32))
+            iterator = data.prefetch(1).make_initializable_iterator()
+            start, element = iterator.initializer, iterator.get_next()
         with tf.Session() as sess:
             sess.run(tf.global_variables_initializer())
             while True:
-                if piped is not None:
-                    sess.run(start, given)
-                for i in range(ROWS // BATCH):
-                    if piped is not None:
-                        sess.run(fetches)
-                    else:
-                        images, labels = batch(i)
+                if way == "fed":
+                    for images, labels in made():
                         sess.run(fetches, {x: images, y: labels})
+                    yield
+                    continue
+                sess.run(start, given)
+                while True:
+                    try:
+                        taken = sess.run(element if way == "fetched" else fetches)
+                    except tf.errors.OutOfRangeError:
+                        break
+                    if way == "fetched":
+                        sess.run(fetches, dict(zip((x, y), taken)))  # noqa: B905
                 yield
 
 
 def speed(rounds=9):
-    """Whole epochs, so that what starts a pipeline counts; the ways take turns."""
-    print(f"\n### Time of a step, fed and piped (TensorFlow {VERSION})\n")
-    piped = ("by a generator, ms", "times as fast", "by ops, ms", "times as fast")
-    print(f"| {' | '.join(['batch', 'model', 'fed, ms', *piped])} |\n{'|---' * 7}|")
+    """Whole epochs in turns, so that what starts a pipeline counts.
+
+    Batches are fed; given by a pipeline at the placeholder; taken from a pipeline by a run of its
+    own and fed; or made by a pipeline that has no Python in it, where they are slices.
+    """
+    ways = ("fed", "piped", "fetched", "sliced by ops")
+    head = [f"{way}, ms" + (" | times as fast" if way != "fed" else "") for way in ways]
+    print(f"\n### Time of a step (TensorFlow {VERSION})\n")
+    print(f"| batch | model | {' | '.join(head)} |\n{'|---' * 9}|")
     kinds = "slices|large slices|drawn rows|prepared row by row|waits for 4 ms".split("|")
     for kind, hidden in itertools.product(kinds, (0, 256)):
-        ways = ["fed", "generator", "graph"][: 3 if kind.endswith("slices") else 2]
-        running = [epochs(kind, hidden, way) for way in ways]
-        times = [[] for _ in ways]
+        tried = ways if kind.endswith("slices") else ways[:3]
+        running = [epochs(kind, hidden, way) for way in tried]
+        times = [[] for _ in tried]
         for turn in range(rounds + 2):
             for one, taken in zip(running, times):  # noqa: B905
                 began = time.perf_counter()
@@ -275,7 +288,7 @@ def speed(rounds=9):
         for taken in times[1:]:
             ratio = np.median([a / b for a, b in zip(times[0], taken)])  # noqa: B905
             cells += [f"{np.median(taken):.2f}", f"{ratio:.2f}"]
-        cells += ["-"] * (5 - len(cells))
+        cells += ["-"] * (7 - len(cells))
         model = f"{hidden} wide" if hidden else "linear"
         print(f"| {kind} | {model} | {' | '.join(cells)} |")
         sys.stdout.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.company import Company
@@ -17,6 +18,7 @@ from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.batch_pipeline import BatchPipeline
 from tfrewrite.writing.draws import changed_draws
+from tfrewrite.writing.fetched_batches import FetchedBatchPipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,13 +90,40 @@ class FeedDictToDataset(Rule):
     be filled piece by piece, also one that is made before the loop: what belongs to the batch
     leaves it, the rest stays. A function of the file that makes the dict is called by the pipeline.
 
+    Where the batch is fed to several runs, or the loop goes over a generator of the file, a run of
+    its own takes the batch, and the rest of the turn stays as it is:
+    ```python
+    def batches():
+        for images, labels in pairs(paths):
+            yield images, labels
+    batch_iterator = tf.data.Dataset.from_generator(
+        batches, (x.dtype, y.dtype)
+    ).prefetch(1).make_initializable_iterator()
+    next_batch = batch_iterator.get_next()
+    def batches_ahead():
+        sess.run(batch_iterator.initializer)
+        while True:
+            try:
+                batch = sess.run(next_batch)
+            except tf.errors.OutOfRangeError:
+                return
+            yield batch
+    for step, (images, labels) in enumerate(batches_ahead()):
+        sess.run(train, feed_dict={x: images, y: labels})
+        print(step, sess.run(loss, feed_dict={x: images, y: labels}))
+    ```
+    So the run that finds no next batch computes nothing: it draws no dropout mask, counts no step,
+    and its error cannot be taken for that of a queue. Nor need anybody know how often the loop
+    turns.
+
     ## Contract
     - `exact`: each run takes one batch, the same in the same order. The shape is set afterwards,
       since the graph optimizer takes the shape of what is fed for unknown, and was seen to round in
       other ways where it knows more.
       An error of the batch that nobody catches still ends the program, as an error of the run that
       takes it, and so after what the turn does before that run. The `.meta` file of a checkpoint
-      holds the pipeline as well.
+      holds the pipeline as well. A batch that a run of its own takes has the type of its
+      placeholder, and is seen by nothing but feeds and `len()`.
     - `rounding`: the run sums a list (`add_n`, `accumulate_n`, `gradients`) with something fed in
       it.
     - `resampled`: the graph has a seed, and ops without one of their own may be made after the
@@ -104,30 +133,33 @@ class FeedDictToDataset(Rule):
     ## Refuses
     Whatever it cannot show to be unseen. The batch must depend on the turn of a `for` loop and on
     nothing that the loop computes (`depends-on-loop`: reinforcement learning, a state that goes
-    on), and must be used for nothing else (`batch-used`: print it, feed it to two runs). Its code
-    must be known (`batch-code-not-seen`): numpy, functions and `next_batch` methods of the file,
-    generators of the file by `next()`, `mnist.train.next_batch`, readers of arrays and images. The
-    same is said of a dict that is not written out, in the loop or at the end of a function of the
-    file, by placeholders that the loop can name. What is made of the batch after some of it was put
-    into the dict is refused where it could change that (`batch-changes-state`). A
-    random stream or an object that goes on with each batch must not be used by the loop
-    (`shared-stream`, `shared-state`), and the loop must come to its end (`left-early`). The rest
-    of the loop must be known to leave the arrays and files alone (`source-changes`,
-    `call-between`). The run must take one batch in each turn (`not-each-turn`, `fetch-not-seen`),
-    and must not read by chance what it writes (`races-with-update`: a critic's loss beside a clip
-    of its weights). A loop over a generator (`source-consumed`) and a `while` (`loop-not-counted`)
-    stay as they are: how often they turn is not known before. The placeholder must be made once,
-    where the loop sees it or where a way leads to the loop (`placeholder-elsewhere`): not one that
-    callers give, nor one in a dict or a named tuple, of one of two objects of a class, or from a
-    function that another module may import. Its name must not be shown (`graph-read`), and
-    the graph must stay in the program (`graph-exported`, `distributed`) and be made in it
-    (`graph-imported`). A generator that fills one array again and again is refused
-    (`batch-changes-state`): a tensor may share the memory of the array it is made of.
+    on), and must be used for nothing but to be fed and counted in its turn (`batch-used`: print it,
+    feed it as two types, after the loop, or before it is all made). Its code must be known
+    (`batch-code-not-seen`): numpy, functions and `next_batch` methods of the file, generators of
+    the file, `mnist.train.next_batch`, readers of arrays and images. The same is said of a dict
+    that is not written out, in the loop or at the end of a function of the file, by placeholders
+    that the loop can name. What is made of the batch after some of it was put into the dict is
+    refused where it could change that (`batch-changes-state`). A random stream or an object that
+    goes on with each batch must not be used by the loop (`shared-stream`, `shared-state`), and the
+    loop must come to its end (`left-early`). The rest of the loop must be known to leave the arrays
+    and files alone (`source-changes`, `call-between`). The run must take one batch in each turn
+    (`not-each-turn`, `fetch-not-seen`), and must not read by chance what it writes
+    (`races-with-update`: a critic's loss beside a clip of its weights), unless a run of its own
+    takes the batch. A generator must be called in the header of the loop, by itself or in
+    `enumerate` (`source-consumed`): one that is made before may be taken up again. A `while` stays
+    as it is (`loop-not-counted`). The placeholder must be made once, where the loop sees it or
+    where a way leads to the loop (`placeholder-elsewhere`): not one that callers give, nor one in a
+    dict or a named tuple, of one of two objects of a class, or from a function that another module
+    may import. Its name must not be shown (`graph-read`), and the graph must stay in the program
+    (`graph-exported`, `distributed`) and be made in it (`graph-imported`). A generator that fills
+    one array again and again is refused (`batch-changes-state`): a tensor may share the memory of
+    the array it is made of.
 
     ## When it does not help
     Where making a batch is cheap: an element costs something by itself, on 2.21 more than on 1.15,
-    so that slices and drawn rows become slower. Preparing rows in Python shares the interpreter
-    with the loop. What gains is a batch that waits, as for a disk.
+    so that slices and drawn rows become slower, and a run of its own costs one more run. Preparing
+    rows in Python shares the interpreter with the loop. What gains is a batch that waits, as for a
+    disk.
     """
 
     code = "TFR102"
@@ -139,7 +171,7 @@ class FeedDictToDataset(Rule):
         "not-each-turn": "The run is not made exactly once in each turn.",
         "source-consumed": "What the loop goes over cannot be gone over a second time.",
         "depends-on-loop": "The batch depends on what the loop computes, or on an earlier turn.",
-        "batch-used": "The batch is used for more than to feed the run.",
+        "batch-used": "The batch is used for more than to be fed in its turn.",
         "batch-code-not-seen": "Something that makes the batch is not known, or can be seen to.",
         "batch-changes-state": "Making the batch changes what others may hold.",
         "source-changes": "The loop changes what the batches are made of.",
@@ -171,7 +203,7 @@ class FeedDictToDataset(Rule):
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         taken: set[str] = set()
-        used: set[ast.Call] = set()
+        used: set[ast.AST] = set()
         for batch in facts.fed_batches.all():
             span = facts.source.span(batch.run.call)
             if not _is_outline(facts, batch):
@@ -180,11 +212,11 @@ class FeedDictToDataset(Rule):
             if isinstance(found, Obstacle):
                 yield Refusal(span, found.reason, found.message)
                 continue
-            placeholders, place, effects = found
-            if used & {one.call for one in placeholders}:
-                continue  # the same placeholder is given a default by another loop
-            used |= {one.call for one in placeholders}
-            yield _rewrite(facts, batch, placeholders, place, effects, taken)
+            changed = {found.batch.loop, *(one.call for one in found.placeholders)}
+            if used & changed:
+                continue  # the same placeholder or loop is rewritten for another run
+            used |= changed
+            yield _rewrite(facts, found, taken)
 
 
 def _is_outline(facts: Facts, batch: FedBatch) -> bool:
@@ -195,34 +227,51 @@ def _is_outline(facts: Facts, batch: FedBatch) -> bool:
             return False
     entries = batch.entries or batch.kept
     symbols = {facts.graph.trace(entry.key).symbol for entry in entries}
-    return "placeholder_with_default" not in symbols
+    return "placeholder_with_default" not in symbols and not facts.fetched_batches.is_fetched(batch)
 
 
-_Judged = tuple[list[Placeholder], ast.stmt, "BatchEffects"]
+@dataclass(frozen=True)
+class _Judged:
+    """A batch that may be made ahead."""
+
+    batch: FedBatch
+    placeholders: list[Placeholder]
+    place: ast.stmt
+    """The statement before which the pipeline is made."""
+    effects: BatchEffects
 
 
 def _judged(facts: Facts, batch: FedBatch) -> _Judged | Obstacle:
-    """The placeholders, the place of the pipeline and what making a batch does; or why not."""
-    obstacle = _file(facts) or _run(facts, batch) or batch.obstacle
+    """A batch with its placeholders and the place of its pipeline; or why it stays as it is."""
+    obstacle = _file(facts) or _run(facts, batch)
     if obstacle is not None:
         return obstacle
-    placeholders = []
-    for entry in batch.entries:
-        found = facts.placeholders.of(entry.key, batch.loop)
+    used = batch.obstacle is not None and batch.obstacle.reason == "batch-used"
+    if batch.obstacle is not None and not used:
+        return batch.obstacle
+    if used or facts.fetched_batches.generator(batch.loop) is not None:
+        found = facts.fetched_batches.of(batch)
         if isinstance(found, Obstacle):
             return found
-        placeholders.append(found)
+        batch = found
+    placeholders = []
+    for entry in batch.entries:
+        placeholder = facts.placeholders.of(entry.key, batch.loop)
+        if isinstance(placeholder, Obstacle):
+            return placeholder
+        placeholders.append(placeholder)
     effects = facts.batches_ahead.effects(batch)
-    obstacle = _together(facts, batch, placeholders) or _reached(facts, batch, effects)
-    if obstacle is not None:
-        return obstacle
-    obstacle = facts.batches_ahead.obstacle(batch, effects) or _race(facts, batch)
+    obstacle = (
+        (None if batch.own_run else _together(facts, placeholders))
+        or _tensorflow(facts, batch, placeholders)
+        or (None if batch.own_run else _reached(facts, batch, effects))
+        or facts.batches_ahead.obstacle(batch, effects)
+        or (None if batch.own_run else _race(facts, batch))
+    )
     if obstacle is not None:
         return obstacle
     place = _place(facts, batch, placeholders)
-    if isinstance(place, Obstacle):
-        return place
-    return placeholders, place, effects
+    return place if isinstance(place, Obstacle) else _Judged(batch, placeholders, place, effects)
 
 
 def _file(facts: Facts) -> Obstacle | None:
@@ -252,6 +301,9 @@ def _run(facts: Facts, batch: FedBatch) -> Obstacle | None:
     if run.kind is SessionKind.UNKNOWN:
         message = f"it is not known which kind of session `{run.session}` is"
         return Obstacle("session-unknown", message)
+    if "operation_timeout_in_ms" in facts.source.text:
+        message = "`operation_timeout_in_ms` ends runs that wait for a batch"
+        return Obstacle("session-unknown", message)
     if run.options:
         return Obstacle("run-options", "the run asks for options or metadata of its own")
     if isinstance(facts.scopes.of(run.call).node, ast.ClassDef):
@@ -271,7 +323,7 @@ def _run(facts: Facts, batch: FedBatch) -> Obstacle | None:
     return None
 
 
-def _together(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> Obstacle | None:
+def _together(facts: Facts, placeholders: list[Placeholder]) -> Obstacle | None:
     """Whether one iterator can stand before all placeholders."""
     if len({one.call for one in placeholders}) != len(placeholders):
         return Obstacle("placeholder-unclear", "one placeholder is fed twice")
@@ -279,6 +331,17 @@ def _together(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) ->
     if len(blocks) != 1 or len({one.way for one in placeholders}) != 1:
         message = "the placeholders are made in different places"
         return Obstacle("placeholder-elsewhere", message)
+    first = min(placeholders, key=lambda one: facts.source.span(one.statement))
+    for one in placeholders:
+        between = facts.placeholders.set_between(first, one)
+        if between is not None:
+            message = f"`{between.id}` gets its value after the first placeholder is made"
+            return Obstacle("placeholder-unclear", message)
+    return _looked_at(facts, placeholders)
+
+
+def _tensorflow(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> Obstacle | None:
+    """Whether the loop calls TensorFlow as all the placeholders do."""
     prefixes = {ast.unparse(one.call.func) for one in placeholders}
     if len(prefixes) != 1:
         return Obstacle("placeholder-unclear", "TensorFlow goes by several names")
@@ -292,13 +355,7 @@ def _together(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) ->
     scope = facts.scopes.of(batch.loop)
     if scope.owner(root.id) is not facts.scopes.of(placeholders[0].call).owner(root.id):
         return Obstacle("placeholder-unclear", f"`{root.id}` means something else at the loop")
-    first = min(placeholders, key=lambda one: facts.source.span(one.statement))
-    for one in placeholders:
-        between = facts.placeholders.set_between(first, one)
-        if between is not None:
-            message = f"`{between.id}` gets its value after the first placeholder is made"
-            return Obstacle("placeholder-unclear", message)
-    return _looked_at(facts, placeholders)
+    return None
 
 
 def _looked_at(facts: Facts, placeholders: list[Placeholder]) -> Obstacle | None:
@@ -391,11 +448,9 @@ def _place(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> as
         if isinstance(outer, (ast.For, ast.While)) and child in outer.body:
             place = outer
         child = outer
-    first = min((one.statement for one in placeholders), key=facts.source.span)
     found = (
-        facts.graph_readers.noticing("Placeholder", first)
+        _noticed(facts, batch, placeholders, place)
         or facts.graph_readers.closed(place)
-        or facts.op_names.shown_placeholder()
         or facts.placeholders.scopes_around(place)
         or _again(facts, place, set())
     )
@@ -406,6 +461,17 @@ def _place(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> as
     if isinstance(parent, ast.If) and block is parent.orelse and isinstance(place, ast.If):
         return Obstacle("placeholder-elsewhere", "there is no statement before the loop")
     return place
+
+
+def _noticed(
+    facts: Facts, batch: FedBatch, placeholders: list[Placeholder], place: ast.stmt
+) -> Obstacle | None:
+    """Who could tell the graph from what it was: of the placeholders, or from a place on."""
+    if batch.own_run:
+        return facts.graph_readers.noticing(None, place)
+    first = min((one.statement for one in placeholders), key=facts.source.span)
+    shown = facts.op_names.shown_placeholder
+    return facts.graph_readers.noticing("Placeholder", first) or shown()
 
 
 def _again(facts: Facts, node: ast.AST, seen: set[ast.AST]) -> Obstacle | None:
@@ -427,30 +493,29 @@ def _again(facts: Facts, node: ast.AST, seen: set[ast.AST]) -> Obstacle | None:
     return None
 
 
-def _rewrite(
-    facts: Facts,
-    batch: FedBatch,
-    placeholders: list[Placeholder],
-    place: ast.stmt,
-    effects: BatchEffects,
-    taken: set[str],
-) -> Rewrite:
+def _rewrite(facts: Facts, found: _Judged, taken: set[str]) -> Rewrite:
+    batch, placeholders, place = found.batch, found.placeholders, found.place
     first = min((one.statement for one in placeholders), key=facts.source.span)
     changes = changed_draws(facts, first, "after the placeholders")
-    keys = ", ".join(f"`{facts.source.segment(entry.key)}`" for entry in batch.entries)
+    contract = Contract.EXACT
     because = "they depend on nothing that the loop does, and each run takes exactly one"
-    contract = Contract.RESAMPLED if changes else Contract.EXACT
-    if not changes and sums_what_is_fed(facts.graph.trace(batch.run.fetches)):
+    if batch.own_run:
+        changes = changed_draws(facts, place)
+        because = "they depend on nothing that the loop does, and are fed as they were"
+    elif sums_what_is_fed(facts.graph.trace(batch.run.fetches)) and not changes:
         contract = Contract.ROUNDING
         because += "; TensorFlow may sum a list in another order where nothing is fed"
+    if changes:
+        contract = Contract.RESAMPLED
     in_graph = not facts.default_graphs.same(first, place)
-    pipeline = BatchPipeline(facts, batch, placeholders, place, taken, in_graph=in_graph)
+    pipeline = FetchedBatchPipeline if batch.own_run else BatchPipeline
+    keys = ", ".join(f"`{facts.source.segment(entry.key)}`" for entry in batch.entries)
     return Rewrite(
         facts.source.span(batch.run.call),
-        f"make the batches of {keys} ahead, in a tf.data pipeline; {_pays(effects)}",
+        f"make the batches of {keys} ahead, in a tf.data pipeline; {_pays(found.effects)}",
         because,
         contract,
-        pipeline.edits(),
+        pipeline(facts, batch, placeholders, place, taken, in_graph=in_graph).edits(),
         changes=changes,
     )
 

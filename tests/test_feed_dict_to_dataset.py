@@ -236,15 +236,56 @@ test_refused = bench(
         "batch-used",
     ),
     refused(
-        "two runs with one batch",
+        "the batch is gone on with after the loop, and the array with it",
+        """
+        for i in range(9):
+            bx = X[i:i + 9]
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+        bx += 1
+        """,
+        "batch-used",
+    ),
+    refused(
+        "the batch has the name of a part of it",
+        """
+        for i in range(9):
+            bx = np.array([bx for bx in X[i:i + 9]])
+            sess.run(train, {x: bx, y: Y[i:i + 9]})
+            print(bx)
+        """,
+        "batch-used",
+    ),
+    refused(
+        "a dict of the batch that is no feed",
         """
         for i in range(9):
             bx, by = X[i:i + 9], Y[i:i + 9]
             sess.run(train, {x: bx, y: by})
-            print(i)
-            print(sess.run(loss, {x: bx, y: by}))
+            if i % 3 == 0:
+                given = {x: bx, y: by}
+                print(given[x].dtype)
         """,
         "batch-used",
+    ),
+    refused(
+        "a run with the batch that comes later",
+        """
+        late = []
+        for i in range(9):
+            bx, by = X[i:i + 9], Y[i:i + 9]
+            sess.run(train, {x: bx, y: by})
+            if i % 3 == 0:
+                late.append(lambda: sess.run(loss, {x: bx, y: by}))
+        """,
+        "batch-used",
+    ),
+    refused(
+        "a session whose runs must not wait",
+        _LOOP,
+        "session-unknown",
+        graph=_GRAPH.replace(
+            "tf.Session()", "tf.Session(config=tf.ConfigProto(operation_timeout_in_ms=9))"
+        ),
     ),
     refused(
         "the batch is used after the loop",
@@ -253,16 +294,6 @@ test_refused = bench(
             bx, by = X[i:i + 9], Y[i:i + 9]
             sess.run(train, {x: bx, y: by})
         print(bx)
-        """,
-        "batch-used",
-    ),
-    refused(
-        "a dict that two runs use",
-        """
-        for i in range(9):
-            feed = {x: X[i:i + 9], y: Y[i:i + 9]}
-            sess.run(train, feed)
-            print(sess.run(loss, feed))
         """,
         "batch-used",
     ),
@@ -790,17 +821,6 @@ test_refused = bench(
             sess.run(train, {x: data.X[i:i + 9], y: data.Y[i:i + 9]})
         """,
         "batch-code-not-seen",
-    ),
-    refused(
-        "the loop goes over a generator",
-        """
-        def pairs():
-            for i in range(9):
-                yield X[i:i + 9], Y[i:i + 9]
-        for bx, by in pairs():
-            sess.run(train, {x: bx, y: by})
-        """,
-        "source-consumed",
     ),
     refused(
         "the loop goes over what is used up",

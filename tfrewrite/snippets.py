@@ -30,14 +30,13 @@ _NEEDS_NO_PARENTHESES = (
     cst.Dict,
     cst.DictComp,
 )
-_TAKES_A_TUPLE = (cst.AssignTarget, cst.Assign, cst.Expr, cst.Return)
+_TAKES_A_TUPLE = (cst.AssignTarget, cst.Assign, cst.Expr, cst.For, cst.Return)
 _TAKES_ANYTHING_ELSE = (
     *_TAKES_A_TUPLE,
     cst.AnnAssign,
     cst.Arg,
     cst.AugAssign,
     cst.Element,
-    cst.For,
     cst.If,
     cst.Index,
     cst.While,

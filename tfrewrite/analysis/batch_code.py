@@ -9,7 +9,7 @@ position of a stream or of an object that is its own. What is not known is in th
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.data_values import MOVING_RANGE
@@ -109,9 +109,17 @@ class BatchCode:
         self._new = facts.new_objects
         self._tracer = facts.graph
 
-    def effects(self, code: Iterable[ast.AST], local: frozenset[str]) -> BatchEffects:
-        """What code of one scope does, of which the names in `local` are its own."""
-        return _Look(self, local).all_of(code)
+    def effects(
+        self, code: Iterable[ast.AST], local: frozenset[str], source: ast.Call | None = None
+    ) -> BatchEffects:
+        """What code of one scope does, of which the names in `local` are its own.
+
+        `source` is the generator of the file that it goes over.
+        """
+        look = _Look(self, local)
+        if source is not None:
+            look.goes_over(source)
+        return look.all_of(code)
 
 
 class _Look:
@@ -140,6 +148,22 @@ class _Look:
             self._home = self._scopes.of(node)
             self._node(node)
         return self.found
+
+    def goes_over(self, call: ast.Call) -> None:
+        """Looks at a generator of the file, and at what it is given."""
+        self._home = self._scopes.of(call)
+        self._arguments(call)
+        function = self._own.function(call)
+        receiver = self._looped(call.func) if isinstance(call.func, ast.Attribute) else None
+        if function is None or (receiver is None and isinstance(call.func, ast.Attribute)):
+            self._unknown(call, f"it is not known what else `{_short(call.func)}` goes by")
+            return
+        self.found.own_code = True
+        self._body(call, function, receiver)
+        own = isinstance(receiver, ast.Name) and self._classes.of_self(receiver) is not None
+        if own and receiver in self.found.states:
+            message = f"`{_short(call.func)}` changes its object, which has other names elsewhere"
+            self._refuse("shared-state", message)
 
     def _refuse(self, reason: str, message: str) -> None:
         if self.found.obstacle is None:
@@ -328,7 +352,7 @@ class _Look:
         """Whether a name holds an object that this code made itself, in this turn."""
         if not isinstance(target, ast.Name) or not self._is_local(target):
             return False
-        bindings = self._flow.reaching(target)
+        bindings = [_unpacked(binding) for binding in self._flow.reaching(target)]
         if any(self._new.handed_out(binding, target) for binding in bindings):
             return False
         return bool(bindings) and all(self._makes(binding) for binding in bindings)
@@ -482,7 +506,11 @@ class _Look:
                 return
             if function in self._seen and receiver not in self.found.states:
                 self.found.states.append(receiver)  # what it does to one object, it does to another
-        if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function)):
+        looped = self._source.parent(call)
+        gone_over = isinstance(looped, ast.For) and looped.iter is call
+        if not gone_over and any(
+            isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function)
+        ):
             self._unknown(call, f"`{_short(call.func)}` is a generator")
             return
         self._body(call, function, receiver)
@@ -524,6 +552,14 @@ class _Look:
             return None
         return owner if self._keeps_itself(made) else None
 
+    def _looped(self, func: ast.Attribute) -> ast.expr | None:
+        """The object of whose method a loop goes over the generator; it may be the loop's own."""
+        owner = func.value
+        cls = self._classes.of_self(owner) if isinstance(owner, ast.Name) else None
+        if cls is None:
+            return self._receiver(func)
+        return owner if not self._classes.extended(cls) and self._keeps_itself(cls) else None
+
     def _keeps_itself(self, cls: ast.ClassDef) -> bool:
         """Whether no method hands `self` on."""
         return all(
@@ -537,6 +573,16 @@ def _binds_names(target: ast.expr) -> bool:
     if isinstance(target, (ast.Tuple, ast.List)):
         return all(_binds_names(part) for part in target.elts)
     return isinstance(target, ast.Name)
+
+
+def _unpacked(binding: Binding) -> Binding:
+    """`a, b = [], []` as `a = []` and `b = []`."""
+    match binding.node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            starred = any(isinstance(one, ast.Starred) for one in (*targets, *values))
+            if binding.index is not None and len(targets) == len(values) and not starred:
+                return replace(binding, how=How.ASSIGN, value=values[binding.index])
+    return binding
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.batch_code import BatchEffects
 from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.symbols import SUMMARY_WRITERS
@@ -13,7 +14,6 @@ from tfrewrite.analysis.symbols import SUMMARY_WRITERS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.batch_code import BatchEffects
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
 
@@ -47,7 +47,7 @@ class BatchesAhead:
     def effects(self, batch: FedBatch) -> BatchEffects:
         """What the code of a batch does."""
         values = dict.fromkeys(entry.value for entry in batch.entries)
-        return self._code.effects([*batch.making, *values], batch.local)
+        return self._code.effects([*batch.making, *values], batch.local, batch.source)
 
     def obstacle(self, batch: FedBatch, effects: BatchEffects) -> Obstacle | None:
         """What would show that batches are made ahead, or is not known."""
@@ -82,6 +82,8 @@ class BatchesAhead:
 
     def _header(self, batch: FedBatch) -> BatchEffects | Obstacle:
         assert isinstance(batch.loop, ast.For)
+        if batch.source is not None:
+            return self._made_once(batch, batch.source)
         header = self._code.effects([batch.loop.iter], frozenset())
         text = ast.unparse(batch.loop.iter)
         called = isinstance(batch.loop.iter, ast.Call)
@@ -92,6 +94,14 @@ class BatchesAhead:
             message = f"what the loop goes over, `{text}`, would be made twice"
             return Obstacle("source-consumed", message)
         return header
+
+    def _made_once(self, batch: FedBatch, source: ast.Call) -> BatchEffects | Obstacle:
+        """Whether a generator is given nothing that the loop, or the code of the batch, sets."""
+        for node in ast.walk(source):
+            if isinstance(node, ast.Name) and node.id in batch.local:
+                message = f"`{ast.unparse(source)}` reads `{node.id}`, which the loop sets"
+                return Obstacle("depends-on-loop", message)
+        return BatchEffects()
 
     def _rebound(self, needs: list[ast.expr], batch: FedBatch) -> Obstacle | None:
         """Whether what the batch is made of gets another value while the loop runs."""

@@ -34,6 +34,7 @@ from tfrewrite.analysis.fed_batches import FedBatches
 from tfrewrite.analysis.fed_tensors import FedTensors
 from tfrewrite.analysis.feed_helpers import FeedHelpers
 from tfrewrite.analysis.feeds import Feeds
+from tfrewrite.analysis.fetched_batches import FetchedBatches
 from tfrewrite.analysis.first_elements import FirstElements
 from tfrewrite.analysis.fit_callbacks import FitCallbacks
 from tfrewrite.analysis.fit_steps import FitSteps
@@ -408,6 +409,11 @@ class Facts:
     def fed_batches(self) -> FedBatches:
         """What loops make and feed in each turn."""
         return FedBatches(self)
+
+    @cached_property
+    def fetched_batches(self) -> FetchedBatches:
+        """Which batches runs of their own may fetch."""
+        return FetchedBatches(self)
 
     @cached_property
     def fed_tensors(self) -> FedTensors:

@@ -27,6 +27,11 @@ _COUNTING = frozenset(
 # What may stand between a run and its statement, so that it is run whenever the statement is.
 _ALWAYS = (ast.Tuple, ast.List, ast.Subscript, ast.BinOp, ast.Starred, ast.Call, ast.keyword)
 
+# What stands in these may be evaluated when the loop is over.
+_LATER = (
+    ast.Lambda, ast.GeneratorExp, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
+)  # fmt: skip
+
 
 @dataclass(eq=False)
 class FedBatch:
@@ -55,6 +60,10 @@ class FedBatch:
     fetched: list[Entry] = field(default_factory=list)
     """Those that another run of the turn is fed with as well, under an `if` after this one."""
     local: frozenset[str] = frozenset()
+    source: ast.Call | None = None
+    """The generator of the file that the loop goes over, where it goes over one."""
+    own_run: bool = False
+    """Whether a run of its own takes the batch, which is then fed as it was."""
     obstacle: Obstacle | None = None
 
 
@@ -338,7 +347,7 @@ class FedBatches:
 
     def _is_number_of_turn(self, value: ast.expr, making: set[ast.stmt], loop: ast.AST) -> bool:
         """Whether a value is computed from the number of the turn alone: a rate that decays."""
-        if not self._is_sum(value) or not all(map(self._is_arithmetic, making)):
+        if not self._is_sum(value) or not all(map(self.is_arithmetic, making)):
             return False
         for name in (node for root in (value, *making) for node in ast.walk(root)):
             if not isinstance(name, ast.Name) or not isinstance(name.ctx, ast.Load):
@@ -412,7 +421,7 @@ class FedBatches:
                 return Obstacle("batch-used", f"line {node.lineno} deletes `{node.id}`")
         while True:
             moved = [one for one in batch.making if one not in batch.copied]
-            use = self._first_use(batch, moved)
+            use = self._first_use(batch, moved) or self.augmented(batch, moved, _bound(moved))
             if use is None:
                 return self._dict_used(batch)
             makers = [one for one in moved if use.id in _bound([one])]
@@ -421,39 +430,65 @@ class FedBatches:
                 if entry not in batch.fetched:
                     batch.fetched.append(entry)
                 continue
-            if not makers or not all(map(self._is_arithmetic, makers)):
+            if not makers or not all(map(self.is_arithmetic, makers)):
                 message = f"line {use.lineno} uses `{use.id}` as well, which has to be made for it"
                 return Obstacle("batch-used", message)
             batch.copied += makers
+
+    def augmented(
+        self, batch: FedBatch, moved: list[ast.stmt], names: frozenset[str]
+    ) -> ast.Name | None:
+        """A name of the batch that other code goes on with: `rows += 1`."""
+        scope = self._scopes.of(batch.loop)
+        inside = {node for one in moved for node in ast.walk(one)}
+        for node in self._source.all(ast.AugAssign):
+            target = node.target
+            if node in inside or not isinstance(target, ast.Name) or target.id not in names:
+                continue
+            if self._scopes.of(node).owner(target.id) is scope:
+                bindings = self._flow.before(target.id, node)
+                if bindings is None or self.binds(batch, moved, bindings):
+                    return target
+        return None
+
+    def binds(self, batch: FedBatch, moved: list[ast.stmt], bindings: list[Binding]) -> bool:
+        """Whether one of some bindings is made by what leaves the loop."""
+        return any(
+            (batch.source is not None and binding.node is batch.loop)
+            or any(
+                binding.node is one or one in self._source.ancestors(binding.node) for one in moved
+            )
+            for binding in bindings
+        )
 
     def _first_use(self, batch: FedBatch, moved: list[ast.stmt]) -> ast.Name | None:
         """A use, outside of the batch's own code, of what is made by statements that move."""
         inside = {
             node for one in (*moved, *(e.value for e in batch.entries)) for node in ast.walk(one)
         }
-        names = {
-            name.id: name
+        stores = [
+            name
             for one in moved
             for name in ast.walk(one)
             if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
-        }
-        for stored in names.values():
+        ]
+        for stored in stores:
             for use in self._scopes.uses(stored):
                 if use in inside or self._fed_again(batch, use) in (batch.fetched or ()):
                     continue
-                for binding in self._flow.reaching(use):
-                    if any(
-                        binding.node is one or one in self._source.ancestors(binding.node)
-                        for one in moved
-                    ):
-                        return use
+                if self.binds(batch, moved, self._flow.reaching(use)):
+                    return use
         return None
 
     def _fed_again(self, batch: FedBatch, use: ast.Name) -> Entry | None:
         """The entry that a later run of the turn feeds as it is, where it does so under an `if`."""
         feed = self._source.parent(use)
         statement = batch.statement
-        if not isinstance(feed, ast.Dict) or use not in feed.values:
+        if (
+            not isinstance(feed, ast.Dict)
+            or use not in feed.values
+            or not self._is_fed(feed, batch)
+        ):
             return None
         key = feed.keys[feed.values.index(use)]
         for entry in batch.entries:
@@ -466,6 +501,22 @@ class FedBatches:
                 isinstance(one, ast.If) and one in self._source.ancestors(use) for one in later
             )
             return entry if under and self._can_fetch(batch) else None
+        return None
+
+    def _is_fed(self, written: ast.Dict, batch: FedBatch) -> bool:
+        """Whether a dict goes into a run as it stands, when the turn comes there."""
+        fed = any(run.feed is written for run in self._sessions.runs.values())
+        return fed and self.in_turn(written, batch) is not None
+
+    def in_turn(self, node: ast.expr, batch: FedBatch) -> ast.stmt | None:
+        """The statement of a turn in which something is evaluated; none where it may be later."""
+        child: ast.AST = node
+        for outer in self._source.ancestors(node):
+            if outer is batch.loop:
+                return child if isinstance(child, ast.stmt) and child in batch.loop.body else None
+            if isinstance(outer, _LATER):
+                return None
+            child = outer
         return None
 
     def _can_fetch(self, batch: FedBatch) -> bool:
@@ -521,7 +572,8 @@ class FedBatches:
                 return Obstacle("batch-used", message)
         return None
 
-    def _is_arithmetic(self, statement: ast.stmt) -> bool:
+    def is_arithmetic(self, statement: ast.stmt) -> bool:
+        """Whether a statement computes a name of numbers, and may as well be executed twice."""
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return False
         if not isinstance(statement.targets[0], ast.Name):

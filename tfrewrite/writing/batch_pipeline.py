@@ -24,6 +24,8 @@ from tfrewrite.writing.handed_on import handed_on
 from tfrewrite.writing.hoisted import indentation_of, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
     from tfrewrite.analysis.feed_entries import Entry
@@ -71,17 +73,13 @@ class BatchPipeline:
     # Before the loops
 
     def _pipeline(self) -> str:
-        body = [self._statement(one) for one in self._batch.making]
         values = [text_of(self._facts, entry.value) for entry in self._batch.entries]
-        loop = self._batch.loop
-        assert isinstance(loop, ast.For)
-        header = f"for {text_of(self._facts, loop.target)} in {text_of(self._facts, loop.iter)}:"
         keys = [text_of(self._facts, entry.key) for entry in self._batch.entries]
+        made_by_helper: list[str] = []
         if self._batch.helper is not None:
             feed = self._feed()
-            body.append(f"{feed} = {values[0]}")
+            made_by_helper = [f"{feed} = {values[0]}"]
             values = [f"{feed}[{key}]" for key in keys]
-        inner = "\n".join([*body, f"yield {', '.join(values)}"])
         given = [
             self._batches,
             structure([f"{key}.dtype" for key in keys]),
@@ -91,7 +89,7 @@ class BatchPipeline:
         room = WIDTH - self._facts.source.span(self._place).column
         if len(line.expandtabs(4)) > room:
             line = ",\n".join(f"{self._unit * 2}{one}" for one in given)
-        generator = f"def {self._batches}():\n    {header}\n{textwrap.indent(inner, '        ')}\n"
+        generator = generator_of(self._facts, self._batch, self._batches, values, made_by_helper)
         made = (
             f"{self._start} = {self._iterator}.make_initializer(\n"
             f"{self._unit}{self._tf}.data.Dataset.from_generator(\n"
@@ -110,19 +108,13 @@ class BatchPipeline:
         return target.id if isinstance(target, ast.Name) else self._fresh("feed")
 
     def _before_loops(self) -> list[Edit]:
-        session = self._session()
+        session = session_of(self._facts, self._batch)
         run = f"{session}.run({self._start})" if session else f"{self._start}.run()"
         loop = self._facts.source.span(self._batch.loop)
         if self._place is self._batch.loop:
             return [InsertBefore(loop, f"{self._pipeline()}\n{run}")]
         place = self._facts.source.span(self._place)
         return [InsertBefore(place, self._pipeline()), InsertBefore(loop, run)]
-
-    def _session(self) -> str:
-        func = self._batch.run.call.func
-        if self._batch.run.direct and isinstance(func, ast.Attribute):
-            return text_of(self._facts, func.value)
-        return ""
 
     # In the loop
 
@@ -211,10 +203,28 @@ class BatchPipeline:
     def _entry(self, entry: Entry) -> str:
         return f"{text_of(self._facts, entry.key)}: {text_of(self._facts, entry.value)}"
 
-    def _statement(self, statement: ast.stmt) -> str:
-        span = self._facts.source.span(statement)
-        return (
-            self._facts.source.segment(statement)
-            if span.line == span.end_line
-            else (ast.unparse(statement))
-        )
+
+def generator_of(
+    facts: Facts, batch: FedBatch, name: str, values: list[str], last: Sequence[str] = ()
+) -> str:
+    """The function that goes through the loop for the batches alone; `last` ends its making."""
+    loop = batch.loop
+    assert isinstance(loop, ast.For)
+    header = f"for {text_of(facts, loop.target)} in {text_of(facts, loop.iter)}:"
+    made = (_statement(facts, one) for one in batch.making)
+    inner = "\n".join([*made, *last, f"yield {', '.join(values)}"])
+    return f"def {name}():\n    {header}\n{textwrap.indent(inner, '        ')}\n"
+
+
+def session_of(facts: Facts, batch: FedBatch) -> str:
+    """What the session of the batch's run is called; nothing where it is the default one."""
+    func = batch.run.call.func
+    if batch.run.direct and isinstance(func, ast.Attribute):
+        return text_of(facts, func.value)
+    return ""
+
+
+def _statement(facts: Facts, statement: ast.stmt) -> str:
+    span = facts.source.span(statement)
+    one_line = span.line == span.end_line
+    return facts.source.segment(statement) if one_line else ast.unparse(statement)

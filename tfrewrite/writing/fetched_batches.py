@@ -1,0 +1,146 @@
+"""Writes batches that a run of its own fetches in each turn, to be fed as they were."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from typing import TYPE_CHECKING
+
+from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression
+from tfrewrite.writing.batch_pipeline import generator_of, session_of
+from tfrewrite.writing.default_placeholders import structure, tensorflow_of
+from tfrewrite.writing.hoisted import indentation_of, text_of
+
+if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.fed_batches import FedBatch
+    from tfrewrite.analysis.feed_entries import Entry
+    from tfrewrite.analysis.placeholders import Placeholder
+
+
+class FetchedBatchPipeline:
+    """The pipeline before the loop, and in each turn a batch of it by the names that it had."""
+
+    def __init__(
+        self, facts: Facts, batch: FedBatch, placeholders: list[Placeholder], place: ast.stmt,
+        taken: set[str], *, in_graph: bool,
+    ) -> None:  # fmt: skip
+        self._facts = facts
+        self._batch = batch
+        self._place = place
+        self._taken = taken
+        self._in_graph = in_graph
+        self._tf = tensorflow_of(facts, placeholders[0])
+        self._unit = indentation_of(facts, batch.loop)
+        self._session = session_of(facts, batch) or f"{self._tf}.get_default_session()"
+        self._batches = self._fresh("batches")
+        self._iterator = self._fresh("batch_iterator")
+        self._next = self._fresh("next_batch")
+        self._ahead = self._fresh("batches_ahead") if batch.source is not None else ""
+        self._renamed: dict[Entry, str] = {}
+        self._values: dict[str, Entry] = {}
+        """By what the loop calls them, the values that a batch consists of."""
+        for entry in batch.entries:
+            self._values.setdefault(self._name(entry), entry)
+
+    def edits(self) -> tuple[Edit, ...]:
+        span = self._facts.source.span
+        before = self._pipeline()
+        loop = self._batch.loop
+        if self._batch.source is not None:
+            edits: list[Edit] = [InsertBefore(span(self._place), before + self._going_on())]
+            edits += self._header()
+        elif self._place is loop:
+            edits = [InsertBefore(span(loop), before + self._start())]
+        else:
+            edits = [
+                InsertBefore(span(self._place), before.rstrip("\n")),
+                InsertBefore(span(loop), self._start()),
+            ]
+        return (*edits, *self._in_loop())
+
+    def _fresh(self, base: str) -> str:
+        name = self._facts.names.fresh(base, self._taken)
+        self._taken.add(name)
+        return name
+
+    def _name(self, entry: Entry) -> str:
+        """What the loop calls a part of the batch: as it did, or by a name for an expression."""
+        text = text_of(self._facts, entry.value)
+        if isinstance(entry.value, ast.Name) and text in self._facts.fetched_batches.own(
+            self._batch
+        ):
+            return text
+        word = entry.key.attr if isinstance(entry.key, ast.Attribute) else ast.unparse(entry.key)
+        self._renamed[entry] = self._fresh(f"next_{word.strip('_').lower()}")
+        return self._renamed[entry]
+
+    # Before the loops
+
+    def _pipeline(self) -> str:
+        values = [text_of(self._facts, entry.value) for entry in self._values.values()]
+        keys = [text_of(self._facts, entry.key) for entry in self._values.values()]
+        generator = generator_of(self._facts, self._batch, self._batches, values)
+        dtypes = structure([f"{key}.dtype" for key in keys])
+        made = (
+            f"{self._iterator} = {self._tf}.data.Dataset.from_generator(\n"
+            f"{self._unit}{self._batches}, {dtypes}\n"
+            f").prefetch(1).make_initializable_iterator()\n"
+            f"{self._next} = {self._iterator}.get_next()\n"
+        )
+        if self._in_graph:
+            made = f"with {keys[0]}.graph.as_default():\n{textwrap.indent(made, '    ')}"
+        return generator + made
+
+    def _start(self) -> str:
+        return f"{self._session}.run({self._iterator}.initializer)"
+
+    def _going_on(self) -> str:
+        """A generator in place of that of the loop: only its own run may find the end."""
+        batch = "element" if "batch" in f"{self._session}.{self._tf}".split(".") else "batch"
+        lines = (
+            f"def {self._ahead}():",
+            f"    {self._start()}",
+            "    while True:",
+            "        try:",
+            f"            {batch} = {self._session}.run({self._next})",
+            f"        except {self._tf}.errors.OutOfRangeError:",
+            "            return",
+            f"        yield {batch}",
+        )
+        return "\n".join(lines)
+
+    # In the loop
+
+    def _header(self) -> list[Edit]:
+        span = self._facts.source.span
+        loop, source = self._batch.loop, self._batch.source
+        assert isinstance(loop, ast.For) and source is not None
+        target = self._facts.fetched_batches.target(loop)
+        names = ", ".join(self._values)
+        edits: list[Edit] = [ReplaceExpression(span(source), f"{self._ahead}()")]
+        bound = [one.id for one in ast.walk(target) if isinstance(one, ast.Name)]
+        flat = isinstance(target, ast.Name) or all(
+            isinstance(one, ast.Name) for one in getattr(target, "elts", [None])
+        )
+        single = isinstance(target, ast.Name) == (len(self._values) == 1)
+        if bound != list(self._values) or not flat or not single:
+            inner = target is not loop.target and len(self._values) > 1
+            edits.append(ReplaceExpression(span(target), f"({names})" if inner else names))
+        return edits
+
+    def _in_loop(self) -> list[Edit]:
+        span = self._facts.source.span
+        batch = self._batch
+        moved = [one for one in batch.making if one not in batch.copied]
+        edits: list[Edit] = [
+            RemoveStatement(span(one), span(self._place), moved=True) for one in moved
+        ]
+        edits += [ReplaceExpression(span(one.value), name) for one, name in self._renamed.items()]
+        if batch.source is None:
+            block = batch.loop.body
+            last = moved[-1] if moved else batch.filed or batch.statement
+            after = next(one for one in block[block.index(last) :] if one not in moved)
+            taken = f"{', '.join(self._values)} = {self._session}.run({self._next})"
+            edits.append(InsertBefore(span(after), taken))
+        return edits
