@@ -151,6 +151,8 @@ class OutlineTrainStep(Rule):
             found = _longest(facts, step, taken)
             span = facts.source.span(step.heart)
             if isinstance(found, Obstacle):
+                if isinstance(step.around, ast.FunctionDef):
+                    continue  # TFR201 says what is in the way
                 yield Refusal(span, found.reason, found.message)
                 continue
             taken.add(found.name)
@@ -222,8 +224,9 @@ def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obsta
         return placed
     loops = [one for one in facts.flow.enclosing(bare.anchor) if isinstance(one, _LOOPS)]
     count = turns(loops) / facts.periods.turns_between(bare.anchor)
-    if placed.place is placed.loop and count <= _FEW_TURNS:
-        message = f"the loop of line {bare.loop.lineno} makes few steps, and a trace takes longer"
+    in_loop = isinstance(bare.around, _LOOPS)
+    if in_loop and placed.place is placed.around and count <= _FEW_TURNS:
+        message = f"the loop of line {bare.around.lineno} makes few steps, and a trace takes longer"
         return Obstacle("few-turns", message)
     is_forward = bare.kind is Kind.FORWARD
     unfit = facts.forward_steps.kept_losses if is_forward else facts.inline_steps.races(bare)
@@ -272,7 +275,7 @@ def _tried(
 
 def _by_rows(facts: Facts, step: InlineStep) -> dict[str, str]:
     """Tuples in place of the arrays that a step only goes through, row by row."""
-    if facts.scopes.of(step.loop).owner("tuple") is not None:
+    if facts.scopes.of(step.anchor).owner("tuple") is not None:
         return {}
     found = {}
     for name in step.parameters:
@@ -309,8 +312,8 @@ def _as_tensors(before: Facts, tried: _Attempt, step: InlineStep) -> dict[str, s
         swap = facts.number_uses.swap(one, parameter, sort)
         if isinstance(swap, Obstacle):
             return Obstacle("argument-varies", f"{message}, and {swap.message}")
-        constant = spelled_at(before, step.loop, "constant")
-        dtype = spelled_at(before, step.loop, swap.dtype) if swap.dtype else ""
+        constant = spelled_at(before, step.anchor, "constant")
+        dtype = spelled_at(before, step.anchor, swap.dtype) if swap.dtype else ""
         if constant is None or dtype is None:
             return Obstacle("tensorflow-not-named", "TensorFlow has no name at the loop")
         given[name] = f"{constant}({name}, {dtype})" if dtype else f"{constant}({name})"

@@ -217,10 +217,13 @@ class StepNames:
         """Whether a name that the step reads has a value that its function would not see."""
         reaching = self._flow.reaching(name)
         outer = [one for one in reaching if one.node not in inside]
-        if step.place is not step.loop and name.id != step.owner and outer:
+        if name.id == step.owner:
+            return False
+        if step.place is not step.around and outer:
             return True
         return any(
-            one.node is step.loop or step.loop in self._source.ancestors(one.node) for one in outer
+            one.node is step.around or step.around in self._source.ancestors(one.node)
+            for one in outer
         ) or (bool(outer) and len(outer) < len(reaching))
 
 
