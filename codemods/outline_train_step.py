@@ -240,10 +240,10 @@ def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obsta
         line = step.place.lineno
         return Obstacle("tensorflow-not-named", f"TensorFlow has no name before line {line}")
     name = facts.names.fresh(_NAMES[step.kind, bool(step.owner)], taken)
-    given = _by_rows(facts, step)
+    given = _by_rows(facts, step) | {name: ast.unparse(one) for one, name in step.numbers}
     tried = _tried(facts, step, name, decorator, given)
     if isinstance(tried, _Attempt) and _is_varying(tried.trace):
-        tensors = _as_tensors(facts, tried, step)
+        tensors = _as_tensors(facts, tried, step, given)
         if isinstance(tensors, Obstacle):
             return Obstacle(tensors.reason, _of_this_text(tensors.message, facts, step, tried))
         tried = _tried(facts, step, name, decorator, {**given, **tensors})
@@ -294,7 +294,9 @@ def _is_varying(trace: Trace | Obstacle) -> bool:
     return isinstance(trace, Obstacle) and trace.reason == "argument-varies"
 
 
-def _as_tensors(before: Facts, tried: _Attempt, step: InlineStep) -> dict[str, str] | Obstacle:
+def _as_tensors(
+    before: Facts, tried: _Attempt, step: InlineStep, passed: Mapping[str, str]
+) -> dict[str, str] | Obstacle:
     """Tensors in place of the numbers that are others in other turns."""
     facts = tried.facts
     (one,) = facts.compiled_functions.traced(tried.function)
@@ -316,7 +318,8 @@ def _as_tensors(before: Facts, tried: _Attempt, step: InlineStep) -> dict[str, s
         dtype = spelled_at(before, step.anchor, swap.dtype) if swap.dtype else ""
         if constant is None or dtype is None:
             return Obstacle("tensorflow-not-named", "TensorFlow has no name at the loop")
-        given[name] = f"{constant}({name}, {dtype})" if dtype else f"{constant}({name})"
+        number = passed.get(name, name)
+        given[name] = f"{constant}({number}, {dtype})" if dtype else f"{constant}({number})"
     return given
 
 

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.flow import Loop
+    from tfrewrite.analysis.step_functions import Step
 
 _UPDATING = frozenset(
     "gradient apply_gradients apply assign assign_add assign_sub minimize".split()
 )
 _FOLLOWING = frozenset({"update_state"})
 _LOOPS = (ast.For, ast.While)
+_BY_HELPERS = (("predict", "predict_on_batch"), ("fit", "train_on_batch"))
 
 
 class Kind(Enum):
@@ -59,6 +61,10 @@ class InlineStep:
     """What the method around it calls its object, where a method would stand before that."""
     deferred: tuple[ast.stmt, ...] = ()
     """Those of its statements that are left to do after it."""
+    earlier: tuple[ast.stmt, ...] = ()
+    """Those of its statements that are done before it."""
+    numbers: tuple[tuple[ast.Attribute, str], ...] = ()
+    """Attributes in it that hold other numbers in other turns, each with its parameter."""
     parameters: tuple[str, ...] = ()
     """The names that it reads and that get other values in the loop or the function."""
     results: tuple[str, ...] = ()
@@ -68,6 +74,11 @@ class InlineStep:
     def parts(self) -> tuple[ast.AST, ...]:
         """Its statements, and what it computes of the one behind them."""
         return self.statements if self.value is None else (*self.statements, self.value)
+
+    @property
+    def outside(self) -> tuple[ast.stmt, ...]:
+        """Those of its statements that stay outside of the function."""
+        return (*self.earlier, *self.deferred)
 
     @property
     def nodes(self) -> Iterator[ast.AST]:
@@ -87,6 +98,7 @@ class InlineSteps:
         self._steps = facts.step_functions
         self._values = facts.eager_values
         self._own = facts.own_calls
+        self._keras_calls = facts.keras_calls
         self._work = TensorWork(facts)
 
     @cached_property
@@ -118,14 +130,30 @@ class InlineSteps:
         function = self._source.function(anchor)
         if kind is not Kind.STEP or not isinstance(function, ast.FunctionDef):
             return None
-        return function if self.is_of_the_turn(anchor, function) and self._is_kept(function) else None
+        return (
+            function if self.is_of_the_turn(anchor, function) and self._is_kept(function) else None
+        )
 
     def _is_kept(self, function: ast.FunctionDef) -> bool:
         """Whether a function with a step stays as it is, though all about its callers is known."""
         for step in self._steps.all():
-            if step.function is function and self._steps.around(step) is None:
+            if step.function is function and self.may_be_taken_apart(step):
                 return isinstance(self._steps.replayed(step), Obstacle)
         return False
+
+    def may_be_taken_apart(self, step: Step) -> bool:
+        """Whether all is known about the callers of a function, and its place is its own.
+
+        Where a function of the module asks Keras' loops, the helpers for these go before it.
+        """
+        function = step.function
+        if self._steps.around(step) is not None:
+            return False
+        return not isinstance(self._source.parent(function), ast.Module) or not any(
+            self._source.function(one.call) is function
+            for methods in _BY_HELPERS
+            for one in self._keras_calls.repeated(*methods)
+        )
 
     def _anchors(self) -> Iterator[tuple[Kind, ast.stmt, ast.expr]]:
         """The statements that make steps: the tapes first, which have updates of their own."""
@@ -148,7 +176,7 @@ class InlineSteps:
         return False
 
     def is_of_the_turn(self, anchor: ast.stmt, around: Loop | ast.FunctionDef) -> bool:
-        """Whether a statement stands in the body of a loop or function, at most under conditions."""
+        """Whether a statement stands in the body of something, at most under conditions."""
         child: ast.AST = anchor
         for outer in self._source.ancestors(anchor):
             if outer is around:
