@@ -84,6 +84,8 @@ class CompileTrainStep(Rule):
     (`captured-not-fixed`): names bound once, attributes set in `__init__` only, lists that nobody
     changes. Nothing may change a model, layer or optimizer in Python (`object-changes`): a trace
     keeps `trainable`, rates and activations; a learning rate is a variable and may change.
+    Where only some of the function is in the way, as a loss that is read at its end, TFR202 makes a
+    function of the step in it, and nothing is refused.
     In the body nothing may be done in Python that others see (`python-effect`), need the value of
     a tensor (`reads-on-host`), or depend on one (`tensor-decides`). Variables must be there, or be
     made by a model or an optimizer at first (`makes-variables`). What works eagerly and fails in a

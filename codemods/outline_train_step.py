@@ -45,6 +45,8 @@ _NAMES = {
 class OutlineTrainStep(Rule):
     """Makes a compiled function of a training step, or an evaluation, written out in a loop.
 
+    So it does where a function that a loop calls makes the step and cannot be compiled as a whole.
+
     ## Why it is slow
     In eager mode each op of the step, of its gradient and of the optimizer goes through Python on
     its own (`tfrewrite explain TFR201` has figures). A loop cannot be compiled while it prints and
@@ -95,7 +97,22 @@ class OutlineTrainStep(Rule):
       they only look at numbers and tensors that stay what they are until then. Where something else
       must stay in the loop, the step ends at an update or a gradient before it.
     - A number that is another one in other turns is passed as a tensor, `tf.constant(i)`, where
-      that does as well (`tfrewrite explain TFR203`).
+      that does as well (`tfrewrite explain TFR203`); so is one that an object holds and changes,
+      as `self.steps`.
+    - What is drawn from numpy in the middle of the step is drawn right before it, and passed.
+
+    In a function that loops call, here or around its callers, and that TFR201 refuses, the step
+    becomes a function above it, or a method, in the same way:
+    ```python
+    def learn(self):
+        rows = np.random.randint(0, self.size, size=32)
+        states = tf.convert_to_tensor(self.memory[rows])
+        loss = self.compiled_step(states)
+        self.steps += 1
+        return float(loss)
+    ```
+    What it does in Python before and after stays in it. So it is with a model that it asks without
+    a tape: of `np.argmax(model(state).numpy())` the call of the model becomes a function.
 
     ## Contract
     - `rounding`: the same ops on the same objects in the same order. Compiled, they may be fused.
@@ -121,6 +138,8 @@ class OutlineTrainStep(Rule):
     lists that are changed in place, or hold numbers or arrays, are refused
     (`argument-not-known`). An update beside a step that is computed from the values of variables
     is left alone where it may change them (`races-with-update`).
+    Of a function that loops call nothing is said where its step cannot be lifted out: TFR201 says
+    why it is not compiled.
     Nothing is said of what asks no more than a layer without a tape, which may be faster as it is,
     of a function in it that TFR201 compiles by itself, and of files that do not say that they are
     for TensorFlow 2 (a tape, `tf.function`, `.numpy()`, a seed). Losses that layers add are lost

@@ -184,8 +184,8 @@ class ForwardStretches:
                 self._names.dotted(func) in _TO_PYTHON
             ):
                 return read
-            case ast.Call(
-                func=ast.Attribute(value=ast.Call() as read, attr="numpy"), args=[], keywords=[]
+            case ast.Call(func=ast.Attribute(value=read, attr="numpy"), args=[], keywords=[]) if (
+                isinstance(read, (ast.Call, ast.Subscript))
             ):
                 return read
             case ast.Subscript(value=inner) | ast.Call(func=ast.Attribute(value=inner)) if (
