@@ -85,7 +85,7 @@ class CompileTrainStep(Rule):
     changes. Nothing may change a model, layer or optimizer in Python (`object-changes`): a trace
     keeps `trainable`, rates and activations; a learning rate is a variable and may change.
     Where only some of the function is in the way, as a loss that is read at its end, TFR202 makes a
-    function of the step in it, and nothing is refused.
+    compiled function of the step in it.
     In the body nothing may be done in Python that others see (`python-effect`), need the value of
     a tensor (`reads-on-host`), or depend on one (`tensor-decides`). Variables must be there, or be
     made by a model or an optimizer at first (`makes-variables`). What works eagerly and fails in a
