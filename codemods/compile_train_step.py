@@ -86,6 +86,8 @@ class CompileTrainStep(Rule):
     `__init__` only, lists that nobody changes. Nothing may change a model, layer or optimizer in
     Python (`object-changes`): a trace keeps `trainable`, rates and activations; a learning rate is
     a variable and may change.
+    Where only some of the function is in the way, as a loss that is read at its end, TFR202 makes a
+    compiled function of the step in it.
     In the body nothing may be done in Python that others see (`python-effect`), need the value of a
     tensor (`reads-on-host`), or depend on one (`tensor-decides`). `len` of a tensor is a number in
     a trace, too, since AutoGraph sees to it, but not in a lambda, nor in what Keras calls.

@@ -45,6 +45,8 @@ _NAMES = {
 class OutlineTrainStep(Rule):
     """Makes a compiled function of a training step, or an evaluation, written out in a loop.
 
+    So it does where a function that a loop calls makes the step and cannot be compiled as a whole.
+
     ## Why it is slow
     In eager mode each op of the step, of its gradient and of the optimizer goes through Python on
     its own (`tfrewrite explain TFR201` has figures). A loop cannot be compiled while it prints and
@@ -95,7 +97,22 @@ class OutlineTrainStep(Rule):
       they only look at numbers and tensors that stay what they are until then. Where something else
       must stay in the loop, the step ends at an update or a gradient before it.
     - A number that is another one in other turns is passed as a tensor, `tf.constant(i)`, where
-      that does as well (`tfrewrite explain TFR203`).
+      that does as well (`tfrewrite explain TFR203`); so is one that an object holds and changes,
+      as `self.steps`.
+    - What is drawn from numpy in the middle of the step is drawn right before it, and passed.
+
+    In a function that loops call, here or around its callers, and that TFR201 refuses, the step
+    becomes a function above it, or a method, in the same way:
+    ```python
+    def learn(self):
+        rows = np.random.randint(0, self.size, size=32)
+        states = tf.convert_to_tensor(self.memory[rows])
+        loss = self.compiled_step(states)
+        self.steps += 1
+        return float(loss)
+    ```
+    What it does in Python before and after stays in it. So it is with a model that it asks without
+    a tape: of `np.argmax(model(state).numpy())` the call of the model becomes a function.
 
     ## Contract
     - `rounding`: the same ops on the same objects in the same order. Compiled, they may be fused.
@@ -121,6 +138,8 @@ class OutlineTrainStep(Rule):
     lists that are changed in place, or hold numbers or arrays, are refused
     (`argument-not-known`). An update beside a step that is computed from the values of variables
     is left alone where it may change them (`races-with-update`).
+    Of a function that loops call nothing is said where its step cannot be lifted out: TFR201 says
+    why it is not compiled.
     Nothing is said of what asks no more than a layer without a tape, which may be faster as it is,
     of a function in it that TFR201 compiles by itself, and of files that do not say that they are
     for TensorFlow 2 (a tape, `tf.function`, `.numpy()`, a seed). Losses that layers add are lost
@@ -151,6 +170,8 @@ class OutlineTrainStep(Rule):
             found = _longest(facts, step, taken)
             span = facts.source.span(step.heart)
             if isinstance(found, Obstacle):
+                if isinstance(step.around, ast.FunctionDef):
+                    continue  # TFR201 says what is in the way
                 yield Refusal(span, found.reason, found.message)
                 continue
             taken.add(found.name)
@@ -222,8 +243,9 @@ def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obsta
         return placed
     loops = [one for one in facts.flow.enclosing(bare.anchor) if isinstance(one, _LOOPS)]
     count = turns(loops) / facts.periods.turns_between(bare.anchor)
-    if placed.place is placed.loop and count <= _FEW_TURNS:
-        message = f"the loop of line {bare.loop.lineno} makes few steps, and a trace takes longer"
+    in_loop = isinstance(bare.around, _LOOPS)
+    if in_loop and placed.place is placed.around and count <= _FEW_TURNS:
+        message = f"the loop of line {bare.around.lineno} makes few steps, and a trace takes longer"
         return Obstacle("few-turns", message)
     is_forward = bare.kind is Kind.FORWARD
     unfit = facts.forward_steps.kept_losses if is_forward else facts.inline_steps.races(bare)
@@ -237,10 +259,10 @@ def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obsta
         line = step.place.lineno
         return Obstacle("tensorflow-not-named", f"TensorFlow has no name before line {line}")
     name = facts.names.fresh(_NAMES[step.kind, bool(step.owner)], taken)
-    given = _by_rows(facts, step)
+    given = _by_rows(facts, step) | {name: ast.unparse(one) for one, name in step.numbers}
     tried = _tried(facts, step, name, decorator, given)
     if isinstance(tried, _Attempt) and _is_varying(tried.trace):
-        tensors = _as_tensors(facts, tried, step)
+        tensors = _as_tensors(facts, tried, step, given)
         if isinstance(tensors, Obstacle):
             return Obstacle(tensors.reason, _of_this_text(tensors.message, facts, step, tried))
         tried = _tried(facts, step, name, decorator, {**given, **tensors})
@@ -272,7 +294,7 @@ def _tried(
 
 def _by_rows(facts: Facts, step: InlineStep) -> dict[str, str]:
     """Tuples in place of the arrays that a step only goes through, row by row."""
-    if facts.scopes.of(step.loop).owner("tuple") is not None:
+    if facts.scopes.of(step.anchor).owner("tuple") is not None:
         return {}
     found = {}
     for name in step.parameters:
@@ -291,7 +313,9 @@ def _is_varying(trace: Trace | Obstacle) -> bool:
     return isinstance(trace, Obstacle) and trace.reason == "argument-varies"
 
 
-def _as_tensors(before: Facts, tried: _Attempt, step: InlineStep) -> dict[str, str] | Obstacle:
+def _as_tensors(
+    before: Facts, tried: _Attempt, step: InlineStep, passed: Mapping[str, str]
+) -> dict[str, str] | Obstacle:
     """Tensors in place of the numbers that are others in other turns."""
     facts = tried.facts
     (one,) = facts.compiled_functions.traced(tried.function)
@@ -309,11 +333,12 @@ def _as_tensors(before: Facts, tried: _Attempt, step: InlineStep) -> dict[str, s
         swap = facts.number_uses.swap(one, parameter, sort)
         if isinstance(swap, Obstacle):
             return Obstacle("argument-varies", f"{message}, and {swap.message}")
-        constant = spelled_at(before, step.loop, "constant")
-        dtype = spelled_at(before, step.loop, swap.dtype) if swap.dtype else ""
+        constant = spelled_at(before, step.anchor, "constant")
+        dtype = spelled_at(before, step.anchor, swap.dtype) if swap.dtype else ""
         if constant is None or dtype is None:
             return Obstacle("tensorflow-not-named", "TensorFlow has no name at the loop")
-        given[name] = f"{constant}({name}, {dtype})" if dtype else f"{constant}({name})"
+        number = passed.get(name, name)
+        given[name] = f"{constant}({number}, {dtype})" if dtype else f"{constant}({number})"
     return given
 
 

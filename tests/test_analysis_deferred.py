@@ -135,3 +135,69 @@ def test_what_may_wait(statement: str) -> None:
 def test_one_after_the_other() -> None:
     found = deferred("low = float(loss)\nseen.append(low)\nprint(len(seen))", "n += 1")
     assert found == ["n += 1", "low = float(loss)", "seen.append(low)", "print(len(seen))"]
+
+
+# ---- what an object keeps ---------------------------------------------------------------------
+
+
+OBJECT = """\
+import tensorflow as tf
+
+class Agent:
+    def __init__(self, given):
+        self.count = 0
+        self.total = 0.0
+        self.seen = []
+        self.given = given
+        self.last = None
+
+    @property
+    def shown(self):
+        return 1
+
+    def run(self, data):
+        for x in data:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(self.model(x))
+                STATEMENT
+            grads = tape.gradient(loss, self.model.trainable_variables)
+            REST
+"""
+
+
+def kept(statement: str, rest: str = "pass") -> bool:
+    found = facts(OBJECT.replace("STATEMENT", statement).replace("REST", rest))
+    (loop,) = found.source.all(ast.For)
+    return [ast.unparse(one) for one in Deferred(found).of(loop.body)] == [statement]
+
+
+@pytest.mark.parametrize(
+    ("statement", "rest"),
+    [
+        ("self.given += 1", "pass"),
+        ("self.given.append(float(loss))", "pass"),
+        ("self.seen.append(self.model)", "pass"),
+        ("self.shown = float(loss)", "pass"),
+        ("self.model.rate = float(loss)", "pass"),
+        ("self.count += 1", "loss = loss * self.count"),
+        ("print(self.count)", "self.count += float(tf.reduce_sum(x))\n            loss = loss * 2"),
+        ("print(self.given)", "pass"),
+        ("self.last = float(loss)", "tf.print(self.last, self.model)"),
+    ],
+)
+def test_what_an_object_must_keep_at_once(statement: str, rest: str) -> None:
+    assert not kept(statement, rest)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "self.count += 1",
+        "self.total += loss.numpy()",
+        "self.seen.append(float(loss))",
+        "self.last = float(loss)",
+        "print(self.count, float(loss))",
+    ],
+)
+def test_what_an_object_may_keep_later(statement: str) -> None:
+    assert kept(statement)

@@ -47,12 +47,12 @@ def obstacle(text: str) -> str:
 def test_the_step_ends_at_its_last_update() -> None:
     ((step,), _) = steps(loop(after="mean.update_state(loss)\nprint(loss)\n"))
     assert [type(one) for one in step.statements] == [ast.With, ast.Assign, ast.Expr, ast.Expr]
-    assert isinstance(step.loop, ast.For)
+    assert isinstance(step.around, ast.For)
 
 
 def test_the_function_would_stand_above_the_outermost_loop() -> None:
     ((step,), _) = steps("while more():\n" + textwrap.indent(loop(), "    "))
-    assert isinstance(step.loop, ast.While)
+    assert isinstance(step.around, ast.While)
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, TypeGuard
 from tfrewrite.analysis.abstract_values import Array, Number, Tensor
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_path
-from tfrewrite.analysis.scopes import Binding, How
+from tfrewrite.analysis.scopes import How
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from tfrewrite.analysis.classes import Store
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.source import Source
 
 _SHOWING = ("builtins.print", "logging.", "absl.logging.", "sys.stdout.", "sys.stderr.")
 _SUMMARIES = frozenset(f"summary.{name}" for name in "scalar histogram image text".split())
@@ -44,6 +46,7 @@ class Deferred:
         self._source = facts.source
         self._scopes = facts.scopes
         self._names = facts.names
+        self._classes = facts.classes
         self._values = facts.eager_values
 
     def of(self, statements: Sequence[ast.stmt]) -> tuple[ast.stmt, ...]:
@@ -51,9 +54,9 @@ class Deferred:
         within = {node for one in statements for node in ast.walk(one)}
         found: list[ast.stmt] = []
         later: list[ast.stmt] = []
-        for one in reversed(list(_in_turn(statements))):
+        for one in reversed(list(in_turn(statements))):
             if (
-                self._has_own_lines(one)
+                has_own_lines(self._source, one)
                 and self._keeps_books(one, within)
                 and self._may_wait(one, later)
             ):
@@ -61,7 +64,7 @@ class Deferred:
             else:
                 later.append(one)
         for one in statements:
-            if _is_tape(one) and all(inner in found for inner in one.body):
+            if is_tape(one) and all(inner in found for inner in one.body):
                 found = [kept for kept in found if kept not in one.body]
         return tuple(reversed(found))
 
@@ -74,8 +77,12 @@ class Deferred:
                 return self._shows(call, within) or self._notes(call, within)
             case ast.AugAssign(target=ast.Name() as target, value=value):
                 return self._is_count(target) and self._looks(value, within)
+            case ast.AugAssign(target=ast.Attribute() as target, value=value):
+                return self._holds_number(target) and self._looks(value, within)
             case ast.Assign(targets=[ast.Name()], value=value):
                 return self._reads_host(value) and self._looks(value, within)
+            case ast.Assign(targets=[ast.Attribute() as target], value=value):
+                return self._stores(target) is not None and self._looks(value, within)
             case ast.With() if _is_writer(statement):
                 return all(
                     isinstance(one, ast.Expr)
@@ -108,9 +115,9 @@ class Deferred:
     def _notes(self, call: ast.Call, within: set[ast.AST]) -> bool:
         """Whether a call appends a value to a list."""
         func = call.func
-        if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+        if not isinstance(func, ast.Attribute) or func.attr != "append":
             return False
-        if func.attr != "append" or len(call.args) != 1 or call.keywords:
+        if len(call.args) != 1 or call.keywords:
             return False
         return self._is_list(func.value) and self._looks(call.args[0], within)
 
@@ -118,14 +125,20 @@ class Deferred:
         """Whether a call gives the length of a list; what is in it may change."""
         return self._names.dotted(call.func) == "builtins.len" and self._is_list(name)
 
-    def _is_list(self, name: ast.Name) -> bool:
-        bindings = self._scopes.bindings(name)
-        return bool(bindings) and all(map(self._makes_list, bindings))
+    def _is_list(self, owner: ast.expr) -> bool:
+        """Whether a name, or an attribute of the object, holds lists that are made for it."""
+        if isinstance(owner, ast.Attribute):
+            stores = self._stores(owner) or []
+            return bool(stores) and all(
+                not one.augmented and one.index is None and self._makes_list(one.value)
+                for one in stores
+            )
+        bindings = self._scopes.bindings(owner) if isinstance(owner, ast.Name) else []
+        return bool(bindings) and all(
+            one.how is How.ASSIGN and self._makes_list(one.value) for one in bindings
+        )
 
-    def _makes_list(self, binding: Binding) -> bool:
-        value = binding.value
-        if binding.how is not How.ASSIGN:
-            return False
+    def _makes_list(self, value: ast.expr | None) -> bool:
         if isinstance(value, ast.Call):
             return self._names.dotted(value.func) == "builtins.list"
         return isinstance(value, (ast.List, ast.ListComp))
@@ -137,6 +150,24 @@ class Deferred:
             one.how is How.AUGMENT or isinstance(self._values.bound(one), Number)
             for one in bindings
         )
+
+    def _holds_number(self, attribute: ast.Attribute) -> bool:
+        """The same of an attribute of the object."""
+        begun = [one for one in self._stores(attribute) or () if not one.augmented]
+        return bool(begun) and all(
+            one.value is not None
+            and one.index is None
+            and isinstance(self._values.value(one.value), Number)
+            for one in begun
+        )
+
+    def _stores(self, attribute: ast.Attribute) -> list[Store] | None:
+        """All that is stored in an attribute of the object, where storing it does no more."""
+        owner = attribute.value
+        cls = self._classes.of_self(owner) if isinstance(owner, ast.Name) else None
+        if cls is None or attribute.attr in self._classes.properties:
+            return None
+        return self._classes.stores(cls, attribute.attr)
 
     def _reads_host(self, value: ast.expr) -> bool:
         """Whether an expression needs the value of a tensor, so that it cannot be traced."""
@@ -158,6 +189,8 @@ class Deferred:
             case ast.Attribute(value=value, attr=attribute):
                 if self._names.dotted(part) is not None:
                     return True
+                if self._stores(part):
+                    return self._is_plain(part)
                 return attribute in _ABOUT_IT and self._looks(value, within)
             case ast.Call(args=[ast.Name() as name], keywords=[]) if self._counts(part, name):
                 return True
@@ -197,15 +230,27 @@ class Deferred:
             return True
         return isinstance(self._values.value(name), (Number, Tensor, Array))
 
+    def _is_plain(self, attribute: ast.Attribute) -> bool:
+        """Whether an attribute of the object holds nothing that can be changed in place."""
+        return self._holds_number(attribute) and all(
+            one.value is not None and isinstance(self._values.value(one.value), (Number, Array))
+            for one in self._stores(attribute) or ()
+        )
+
     # What comes after it in the step
 
     def _may_wait(self, statement: ast.stmt, later: Iterable[ast.stmt]) -> bool:
         """Whether what follows in the step takes no part in what a statement does."""
         reads = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+        reads |= {n.attr for n in ast.walk(statement) if isinstance(n, ast.Attribute)}
         writes = _written(statement)
         for one in later:
             for node in _header(one):
                 match node:
+                    case ast.Attribute(attr=name, ctx=ast.Load()) if name in writes:
+                        return False
+                    case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) if name in reads:
+                        return False
                     case ast.Name(id=name, ctx=ast.Load()) if name in writes:
                         return False
                     case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if name in reads:
@@ -216,23 +261,24 @@ class Deferred:
                         return False
         return True
 
-    def _has_own_lines(self, statement: ast.stmt) -> bool:
-        """Whether nothing else stands on the lines of a statement."""
-        first = self._source.line(statement.lineno)[: statement.col_offset]
-        last = self._source.line(statement.end_lineno or statement.lineno)
-        rest = last.encode()[statement.end_col_offset or 0 :].decode(errors="replace").strip()
-        return not first.strip() and (not rest or rest.startswith("#"))
+
+def has_own_lines(source: Source, statement: ast.stmt) -> bool:
+    """Whether nothing else stands on the lines of a statement."""
+    first = source.line(statement.lineno)[: statement.col_offset]
+    last = source.line(statement.end_lineno or statement.lineno)
+    rest = last.encode()[statement.end_col_offset or 0 :].decode(errors="replace").strip()
+    return not first.strip() and (not rest or rest.startswith("#"))
 
 
-def _in_turn(statements: Sequence[ast.stmt]) -> Iterable[ast.stmt]:
+def in_turn(statements: Sequence[ast.stmt]) -> Iterable[ast.stmt]:
     """The statements as they are done, those under a tape each by itself."""
     for one in statements:
         yield one
-        if _is_tape(one):
+        if is_tape(one):
             yield from one.body
 
 
-def _is_tape(statement: ast.stmt) -> TypeGuard[ast.With]:
+def is_tape(statement: ast.stmt) -> TypeGuard[ast.With]:
     """Whether a statement opens tapes: what is under them is a part of the step."""
     return isinstance(statement, ast.With) and not _is_writer(statement)
 
@@ -249,7 +295,7 @@ def _is_writer(statement: ast.With) -> bool:
 
 def _header(statement: ast.stmt) -> Iterable[ast.AST]:
     """All of a statement, but of a `with` only what comes before its body."""
-    if _is_tape(statement):
+    if is_tape(statement):
         for item in statement.items:
             yield from ast.walk(item)
     else:
@@ -257,11 +303,14 @@ def _header(statement: ast.stmt) -> Iterable[ast.AST]:
 
 
 def _written(statement: ast.stmt) -> set[str]:
-    """The names that a statement binds, and the lists that it appends to."""
+    """The names and attributes that a statement sets, and those of lists that it appends to."""
     found = set()
     for node in ast.walk(statement):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.Attribute) and node.attr == "append":
-            found |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                found.add(name)
+            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                found.add(name)
+            case ast.Attribute(value=ast.Name(id=name) | ast.Attribute(attr=name), attr="append"):
+                found.add(name)
     return found

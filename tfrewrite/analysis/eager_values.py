@@ -375,7 +375,10 @@ class EagerValues:
         if isinstance(owner, ast.Name):
             cls = self._classes.of_self(owner)
             if cls is not None:
-                return self.members.member(cls, attribute.attr)
+                held = self.members.member(cls, attribute.attr)
+                if isinstance(held, Unknown) and self._facts.number_uses.changes(attribute):
+                    return Number(None, varies=True)
+                return held
         found = self.of_attribute(self.value(owner), attribute.attr)
         if isinstance(found, Unknown) and self._facts.captured.data(attribute):
             return Number(None, varies=bool(self.members.stores(attribute.attr)))

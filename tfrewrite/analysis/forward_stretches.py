@@ -1,8 +1,9 @@
 """Stretches of a loop's body that ask a model and no tape looks on: evaluations written out.
 
-Such a stretch computes with tensors only, and does enough to be traced: a call of what is compiled
-takes as long as some ops do. What the statement behind it reads of that in Python, as
-`total += int(tf.reduce_sum(right))` does, is a part of it.
+So are those of a function that loops call and that cannot be compiled as a whole, as it reads in
+Python what a model says. Such a stretch computes with tensors only, and does enough to be traced: a
+call of what is compiled takes as long as some ops do. What the statement behind it reads of that in
+Python, as `total += int(tf.reduce_sum(right))` does, is a part of it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from tfrewrite.analysis.abstract_values import Dataset, Tensor, Thing
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.inline_steps import InlineStep, Kind
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import COMPREHENSIONS
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class ForwardStretches:
             return []
         found: list[InlineStep] = []
         taken: set[ast.stmt] = set()
-        calls = [one for one in self._source.all(ast.Call) if self._flow.loop(one) is not None]
+        calls = [one for one in self._source.all(ast.Call) if self._is_repeated(one)]
         for call in sorted(calls, key=lambda one: (one.lineno, one.col_offset)):
             anchor = self._anchor(call) if self._forward.asked(call) else None
             if anchor is None or not taken.isdisjoint({anchor, *self._source.ancestors(anchor)}):
@@ -103,9 +105,27 @@ class ForwardStretches:
         loops = [one for one in self._flow.enclosing(call) if isinstance(one, _LOOPS)]
         while loops and self._is_unrolled(loops[0]):
             anchor = loops.pop(0)
-        if not loops or not self._inline.is_of_the_turn(anchor, loops[0]):
+        around = loops[0] if loops else self._called(anchor)
+        if around is None or not self._inline.is_of_the_turn(anchor, around):
             return None
         return anchor if self._is_alone(anchor) else None
+
+    def _is_repeated(self, call: ast.Call) -> bool:
+        return self._flow.loop(call) is not None or self._called(call) is not None
+
+    def _called(self, node: ast.AST) -> ast.FunctionDef | None:
+        """The function around a place that loops call for this, and that is not compiled."""
+        function = self._source.function(node)
+        return function if function in self._kept else None
+
+    @cached_property
+    def _kept(self) -> set[ast.FunctionDef]:
+        """The functions that ask models and stay, though all about their callers is known."""
+        return {
+            one.step.function
+            for one in self._forward.all
+            if isinstance(one.found, Obstacle) and self._inline.may_be_taken_apart(one.step)
+        }
 
     def _is_unrolled(self, loop: ast.AST) -> TypeGuard[ast.For]:
         """Whether a trace would hold all turns of a loop, and not many."""
@@ -131,9 +151,11 @@ class ForwardStretches:
         value = self._read(block[end]) if end < len(block) else None
         if end == index and (value is None or call not in ast.walk(value)):
             return None
-        loop = [one for one in self._flow.enclosing(anchor) if isinstance(one, _LOOPS)][-1]
+        loops = [one for one in self._flow.enclosing(anchor) if isinstance(one, _LOOPS)]
+        around = loops[-1] if loops else self._called(anchor)
+        assert around is not None
         return InlineStep(
-            Kind.FORWARD, anchor, call, loop, tuple(block[start:end]), loop, value=value
+            Kind.FORWARD, anchor, call, around, tuple(block[start:end]), around, value=value
         )
 
     def _read(self, statement: ast.stmt) -> ast.expr | None:
@@ -141,6 +163,7 @@ class ForwardStretches:
         match statement:
             case (
                 ast.Assign(targets=[ast.Name()], value=value)
+                | ast.Return(value=ast.expr() as value)
                 | ast.AugAssign(target=ast.Name(), value=value)
                 | ast.Expr(
                     value=ast.Call(
@@ -155,14 +178,26 @@ class ForwardStretches:
         return None
 
     def _read_by(self, value: ast.expr) -> ast.expr | None:
+        """What an expression reads in Python before it does all else: `m(x)` of `m(x).numpy()`."""
         match value:
-            case ast.Call(func=func, args=[ast.Call() as read], keywords=[]):
-                return read if self._names.dotted(func) in _TO_PYTHON else None
-            case ast.Call(
-                func=ast.Attribute(value=ast.Call() as read, attr="numpy"), args=[], keywords=[]
+            case ast.Call(func=func, args=[ast.Call() as read], keywords=[]) if (
+                self._names.dotted(func) in _TO_PYTHON
             ):
                 return read
+            case ast.Call(func=ast.Attribute(value=read, attr="numpy"), args=[], keywords=[]) if (
+                isinstance(read, (ast.Call, ast.Subscript))
+            ):
+                return read
+            case ast.Subscript(value=inner) | ast.Call(func=ast.Attribute(value=inner)) if (
+                self._names.dotted(inner) is None
+            ):
+                return self._read_by(inner)
+            case ast.Call(func=func, args=[inner, *_]) if self._is_of_numpy(func):
+                return self._read_by(inner)
         return None
+
+    def _is_of_numpy(self, func: ast.expr) -> bool:
+        return (self._names.dotted(func) or "").startswith("numpy.")
 
     def _is_work(self, statement: ast.stmt) -> bool:
         """Whether a statement computes with tensors, and does nothing else."""

@@ -1,6 +1,8 @@
-"""Training steps that stand in the body of a loop, and the function that each could be.
+"""Training steps that are written out in a loop, and the function that each could be.
 
-Those without a tape are found by `forward_stretches`.
+So are those in a function that loops call turn by turn and that cannot be compiled as a whole: what
+it does in Python before and after its step stays where it is. Stretches without a tape are found by
+`forward_stretches`.
 """
 
 from __future__ import annotations
@@ -21,16 +23,18 @@ if TYPE_CHECKING:
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.flow import Loop
+    from tfrewrite.analysis.step_functions import Step
 
 _UPDATING = frozenset(
     "gradient apply_gradients apply assign assign_add assign_sub minimize".split()
 )
 _FOLLOWING = frozenset({"update_state"})
 _LOOPS = (ast.For, ast.While)
+_BY_HELPERS = (("predict", "predict_on_batch"), ("fit", "train_on_batch"))
 
 
 class Kind(Enum):
-    """What a stretch of a loop's body is there for."""
+    """What a stretch of code that is run turn by turn is there for."""
 
     STEP = "step"  # it opens a tape, and updates by what that gives
     UPDATE = "update"  # it updates by what the tape of another stretch has given
@@ -39,15 +43,15 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class InlineStep:
-    """A stretch of a loop's body that could be a function."""
+    """A stretch of a loop's body, or of a function that loops call, that could be a function."""
 
     kind: Kind
     anchor: ast.stmt
     """The statement that opens the tape, makes the first update or asks the first model."""
     heart: ast.expr
     """The call in it that does."""
-    loop: Loop
-    """The outermost loop around it."""
+    around: Loop | ast.FunctionDef
+    """The outermost loop around it, or the function that loops call."""
     statements: tuple[ast.stmt, ...]
     place: Loop | ast.FunctionDef
     """What a function of it would stand before: the loop, or the function that it is in."""
@@ -57,8 +61,12 @@ class InlineStep:
     """What the method around it calls its object, where a method would stand before that."""
     deferred: tuple[ast.stmt, ...] = ()
     """Those of its statements that are left to do after it."""
+    earlier: tuple[ast.stmt, ...] = ()
+    """Those of its statements that are done before it."""
+    numbers: tuple[tuple[ast.Attribute, str], ...] = ()
+    """Attributes in it that hold other numbers in other turns, each with its parameter."""
     parameters: tuple[str, ...] = ()
-    """The names that it reads and that get other values in the loop."""
+    """The names that it reads and that get other values in the loop or the function."""
     results: tuple[str, ...] = ()
     """The names that it binds and that are read elsewhere."""
 
@@ -66,6 +74,11 @@ class InlineStep:
     def parts(self) -> tuple[ast.AST, ...]:
         """Its statements, and what it computes of the one behind them."""
         return self.statements if self.value is None else (*self.statements, self.value)
+
+    @property
+    def outside(self) -> tuple[ast.stmt, ...]:
+        """Those of its statements that stay outside of the function."""
+        return (*self.earlier, *self.deferred)
 
     @property
     def nodes(self) -> Iterator[ast.AST]:
@@ -85,30 +98,62 @@ class InlineSteps:
         self._steps = facts.step_functions
         self._values = facts.eager_values
         self._own = facts.own_calls
+        self._keras_calls = facts.keras_calls
         self._work = TensorWork(facts)
 
     @cached_property
     def all(self) -> list[InlineStep]:
-        """Every tape that is opened in the body of a loop, and every update that none goes to.
+        """Every tape that is opened turn by turn, and every update of a loop that none goes to.
 
         They are in the order of the text.
         """
         found: list[InlineStep] = []
         taken: set[ast.AST] = set()
         for kind, anchor, heart in self._anchors():
-            loops = [one for one in self._flow.enclosing(anchor) if isinstance(one, _LOOPS)]
-            if not loops or not self.is_of_the_turn(anchor, loops[0]):
-                continue
-            if self._steps.is_traced(anchor):
+            around = self._repeated(anchor, kind)
+            if around is None or self._steps.is_traced(anchor):
                 continue
             if isinstance(self._scopes.of(anchor).node, ast.ClassDef):
                 continue  # a name bound there is an attribute
             if not taken.isdisjoint({anchor, *self._flow.enclosing(anchor)}):
                 continue
-            step = InlineStep(kind, anchor, heart, loops[-1], self._stretch(anchor), loops[-1])
+            step = InlineStep(kind, anchor, heart, around, self._stretch(anchor), around)
             taken.update(step.statements)
             found.append(step)
         return sorted(found, key=lambda one: one.anchor.lineno)
+
+    def _repeated(self, anchor: ast.stmt, kind: Kind) -> Loop | ast.FunctionDef | None:
+        """The outermost loop around a statement of its turns, or a function that loops call."""
+        loops = [one for one in self._flow.enclosing(anchor) if isinstance(one, _LOOPS)]
+        if loops:
+            return loops[-1] if self.is_of_the_turn(anchor, loops[0]) else None
+        function = self._source.function(anchor)
+        if kind is not Kind.STEP or not isinstance(function, ast.FunctionDef):
+            return None
+        return (
+            function if self.is_of_the_turn(anchor, function) and self._is_kept(function) else None
+        )
+
+    def _is_kept(self, function: ast.FunctionDef) -> bool:
+        """Whether a function with a step stays as it is, though all about its callers is known."""
+        for step in self._steps.all():
+            if step.function is function and self.may_be_taken_apart(step):
+                return isinstance(self._steps.replayed(step), Obstacle)
+        return False
+
+    def may_be_taken_apart(self, step: Step) -> bool:
+        """Whether all is known about the callers of a function, and its place is its own.
+
+        Where a function of the module asks Keras' loops, the helpers for these go before it.
+        """
+        function = step.function
+        if self._steps.around(step) is not None:
+            return False
+        return not isinstance(self._source.parent(function), ast.Module) or not any(
+            self._source.function(one.call) is function
+            for methods in _BY_HELPERS
+            for one in self._keras_calls.repeated(*methods)
+        )
 
     def _anchors(self) -> Iterator[tuple[Kind, ast.stmt, ast.expr]]:
         """The statements that make steps: the tapes first, which have updates of their own."""
@@ -130,12 +175,12 @@ class InlineSteps:
                 return name == "apply_gradients" or is_optimizer
         return False
 
-    def is_of_the_turn(self, anchor: ast.stmt, loop: Loop) -> bool:
-        """Whether a statement stands in the body of a loop, at most under conditions."""
+    def is_of_the_turn(self, anchor: ast.stmt, around: Loop | ast.FunctionDef) -> bool:
+        """Whether a statement stands in the body of something, at most under conditions."""
         child: ast.AST = anchor
-        for outer in self._flow.enclosing(anchor):
-            if outer is loop:
-                return child in loop.body
+        for outer in self._source.ancestors(anchor):
+            if outer is around:
+                return child in around.body
             if not isinstance(outer, ast.If):
                 return False
             child = outer
@@ -212,10 +257,13 @@ class InlineSteps:
 
     def placed(self, step: InlineStep) -> InlineStep | Obstacle:
         """The step with a place where a function of it is made only once."""
-        if self._values.runs_once(step.loop) and self._is_run(step.loop):
-            return step
-        function = self._source.function(step.loop)
+        around = step.around
+        is_loop = not isinstance(around, ast.FunctionDef)
+        function = self._source.function(around) if is_loop else around
         home = self._source.parent(function) if function is not None else None
+        once = self._values.runs_once(around) and self._is_run(around)
+        if once and not isinstance(home if around is function else None, ast.ClassDef):
+            return step
         if isinstance(function, ast.FunctionDef) and not function.decorator_list:
             if isinstance(home, ast.Module):
                 return replace(step, place=function)

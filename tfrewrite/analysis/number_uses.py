@@ -122,6 +122,8 @@ class NumberUses:
         """The sort of a number of Python; None where it is not sure to be one."""
         if isinstance(expr, ast.Attribute) and self.is_counter(expr):
             return Number.INT
+        if isinstance(expr, ast.Attribute) and self._is_rate(expr):
+            return Number.FLOAT
         sort = self._numbers.of(expr)
         known = sort in (*INTEGERS, Number.FLOAT)
         return sort if known and self.is_python(expr) else None
@@ -139,6 +141,46 @@ class NumberUses:
             and all(store.index is None for store in stores)
             and all(isinstance(one, ast.Constant) and type(one.value) is int for one in steps)
         )
+
+    def changes(self, expr: ast.Attribute) -> bool:
+        """Whether an attribute of an object holds a number of Python, and others later."""
+        return self.is_counter(expr) or self._is_rate(expr)
+
+    def _is_rate(self, expr: ast.Attribute) -> bool:
+        """Whether an attribute of an object holds a float of Python, whatever is made of it."""
+        cls = self._classes.of_self(expr.value) if isinstance(expr.value, ast.Name) else None
+        stores = self._classes.stores(cls, expr.attr) if cls is not None else None
+        if not stores or cls is None or self._classes.replaced(cls, expr.attr):
+            return False
+        return all(
+            store.value is not None
+            and store.index is None
+            and (
+                isinstance(store.value, ast.Constant) and type(store.value.value) in (int, float)
+                if store.augmented
+                else self._is_float_beside(store.value, expr)
+            )
+            for store in stores
+        )
+
+    def _is_float_beside(self, value: ast.expr, attribute: ast.Attribute) -> bool:
+        """Whether a value is a float of Python, where an attribute holds one that it may use."""
+        match value:
+            case ast.Constant(value=number):
+                return isinstance(number, float)
+            case ast.Attribute():
+                return ast.dump(value) == ast.dump(attribute)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div()):
+                sides = (left, value.right)
+                return any(self._is_float_beside(one, attribute) for one in sides) and all(
+                    self._is_float_beside(one, attribute)
+                    or (isinstance(one, ast.Constant) and type(one.value) is int)
+                    for one in sides
+                )
+            case ast.Call(func=func, args=[_, _, *_] as args, keywords=[]):
+                chosen = self._names.dotted(func) in ("builtins.min", "builtins.max")
+                return chosen and all(self._is_float_beside(one, attribute) for one in args)
+        return False
 
     def is_python(self, expr: ast.expr, depth: int = 0) -> bool:
         """Whether a number is surely one of Python's: numpy's are tensors to a `tf.function`."""
@@ -162,7 +204,7 @@ class NumberUses:
                 bindings = self._scopes.bindings(expr)
                 return bool(bindings) and all(self._gives_python(b, depth) for b in bindings)
             case ast.Attribute():
-                return self.is_counter(expr)
+                return self.changes(expr)
         return False
 
     def _gives_python(self, binding: Binding, depth: int) -> bool:
@@ -170,6 +212,9 @@ class NumberUses:
         if binding.how is How.LOOP and isinstance(value, ast.Call):
             path = self._names.dotted(value.func)
             return path == "builtins.range" or (path == "builtins.enumerate" and binding.index == 0)
+        if binding.how is How.PARAMETER:
+            given = self._own.given(binding) if isinstance(binding.node, ast.arg) else None
+            return bool(given) and all(self.is_python(one, depth + 1) for one in given or ())
         if binding.how in (How.ASSIGN, How.AUGMENT) and value is not None:
             itself = isinstance(value, ast.Name) and value.id == binding.name
             return not itself and self._is_python_beside(value, binding.name, depth)

@@ -98,7 +98,7 @@ class StepFunctions:
 
     def followed(self, step: Step) -> Trace | Obstacle:
         """What goes on in a compiled step; nothing is said of whether its trace holds for ever."""
-        return self._around(step) or self._traced(step)
+        return self.around(step) or self._traced(step)
 
     def replayed(self, step: Step) -> Trace | Obstacle:
         """What a trace of a step function does, or why it may not take the place of its calls."""
@@ -107,7 +107,7 @@ class StepFunctions:
         return self._replayed[step.function]
 
     def _judged(self, step: Step) -> Trace | Obstacle:
-        found = self._around(step) or self._traced(step)
+        found = self.around(step) or self._traced(step)
         if isinstance(found, Obstacle):
             return found
         assert step.calls is not None
@@ -257,7 +257,7 @@ class StepFunctions:
 
     # What stands around it
 
-    def _around(self, step: Step) -> Obstacle | None:
+    def around(self, step: Step) -> Obstacle | None:
         function, calls = step.function, step.calls
         if self._facts.dynamics.obstacle_in_eager_code:
             return Obstacle("dynamic-code", self._facts.dynamics.obstacle_in_eager_code)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.deferred import Deferred
+from tfrewrite.analysis.drawn_earlier import DrawnEarlier
+from tfrewrite.analysis.held_numbers import HeldNumbers
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.sure_values import SureValues
@@ -35,12 +37,16 @@ class StepNames:
         self._flow = facts.flow
         self._scopes = facts.scopes
         self._deferred = Deferred(facts)
+        self._drawn = DrawnEarlier(facts)
+        self._numbers = HeldNumbers(facts)
 
     def of(self, step: InlineStep) -> InlineStep | Obstacle:
         """The step with its parameters and results."""
-        step = replace(step, deferred=self._deferred.of(step.statements))
+        deferred = self._deferred.of(step.statements)
+        earlier = self._drawn.of(step.statements, deferred)
+        step = replace(step, deferred=deferred, earlier=earlier)
         inside = set(step.nodes)
-        inside -= {node for statement in step.deferred for node in ast.walk(statement)}
+        inside -= {node for statement in step.outside for node in ast.walk(statement)}
         unfit = self._leaves(step, inside) or self._binds_more(step, inside)
         if unfit is not None:
             return unfit
@@ -63,7 +69,7 @@ class StepNames:
             if isinstance(name.ctx, ast.Store)
             and (name.id in carried or self._is_seen(name, inside))
         ]
-        assigned = SureValues(names, [*parameters, step.owner], step.deferred)
+        assigned = SureValues(names, [*parameters, step.owner], step.outside)
         assigned.go_through(step.statements)
         if step.value is not None:
             assigned.read(step.value)
@@ -84,12 +90,14 @@ class StepNames:
         same = self._is_another(step, inside, set(results))
         if same is not None:
             return same
-        if step.value is not None and (results or step.deferred):
+        if step.value is not None and (results or step.outside):
             return Obstacle("not-followed", f"more than the value of line {step.value.lineno}")
+        numbers = self._numbers.of(inside)
         return replace(
             step,
-            parameters=tuple(dict.fromkeys(parameters)),
+            parameters=tuple(dict.fromkeys([*parameters, *(name for _, name in numbers)])),
             results=tuple(dict.fromkeys(results)),
+            numbers=numbers,
         )
 
     def _is_another(
@@ -217,10 +225,13 @@ class StepNames:
         """Whether a name that the step reads has a value that its function would not see."""
         reaching = self._flow.reaching(name)
         outer = [one for one in reaching if one.node not in inside]
-        if step.place is not step.loop and name.id != step.owner and outer:
+        if name.id == step.owner:
+            return False
+        if step.place is not step.around and outer:
             return True
         return any(
-            one.node is step.loop or step.loop in self._source.ancestors(one.node) for one in outer
+            one.node is step.around or step.around in self._source.ancestors(one.node)
+            for one in outer
         ) or (bool(outer) and len(outer) < len(reaching))
 
 

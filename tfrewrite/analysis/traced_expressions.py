@@ -219,7 +219,11 @@ class TracedExpressions:
                         return items[position]
                 return each
             case Tensor(array=True):
-                raise TraceError("numpy-argument", f"line {line} takes a part of a numpy array")
+                if not _is_written_out(expr.slice):
+                    message = f"line {line} takes a part of a numpy array"
+                    raise TraceError("numpy-argument", message)
+                self._tracer.count(1)
+                return owner  # the same part of a tensor
             case Tensor():
                 self._tracer.count(1)
                 static = owner.static and self._keeps_shape(index)
@@ -274,6 +278,20 @@ def bends(op: ast.operator, left: ast.expr | None, right: ast.expr | None) -> tu
             squared = names and ast.dump(left) == ast.dump(right)
             return squared, squared
     return False, False
+
+
+def _is_written_out(index: ast.expr) -> bool:
+    """Whether an index says by itself which part it takes: `[None]`, `[0]`, `[:, 1:]`."""
+    match index:
+        case ast.Tuple(elts=elements):
+            return all(map(_is_written_out, elements))
+        case ast.Slice(lower=lower, upper=upper, step=None):
+            return all(one is None or _is_written_out(one) for one in (lower, upper))
+        case ast.Constant(value=value):
+            return value is None or value is ... or type(value) is int
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
+            return True
+    return False
 
 
 def _calls_in(expr: ast.expr) -> bool:

@@ -25,7 +25,7 @@ def outlined(
     owner = [step.owner] if step.owner else []
     parameters = ", ".join([*owner, *step.parameters])
     start = _start(facts, step)
-    body = _text(facts, step.statements, without=step.deferred, margin="    ", start=start)
+    body = _text(facts, step.statements, margin="    ", start=start, step=step)
     given_back = ", ".join(step.results) if step.value is None else _returned(facts, step.value)
     end = f"    return {given_back}\n" if given_back else ""
     function = f"@{decorator}\ndef {name}({parameters}):\n{body}{end}"
@@ -38,12 +38,15 @@ def outlined(
     else:
         first = step.statements[0]
         heir = source.span(first)
-        after = [
-            _text(facts, [one], start=_lines(facts, one, first.lineno)[0]).rstrip("\n")
-            for one in step.deferred
-        ]
+        before, after = (
+            [
+                _text(facts, [one], start=_lines(facts, one, first.lineno)[0]).rstrip("\n")
+                for one in kept
+            ]
+            for kept in (step.earlier, step.deferred)
+        )
         results = f"{given_back} = " if given_back else ""
-        called = InsertBefore(heir, "\n".join([f"{results}{call}", *after]))
+        called = InsertBefore(heir, "\n".join([*before, f"{results}{call}", *after]))
     removed = [RemoveStatement(source.span(one), heir, kept=True) for one in step.statements]
     return (made, called, *removed)
 
@@ -52,7 +55,7 @@ def kept_lines(facts: Facts, step: InlineStep) -> list[int]:
     """The lines of the step that the function has, in order."""
     start = _start(facts, step)
     end = (step.statements[-1].end_lineno or 0) if step.statements else -1
-    left_out = {number for one in step.deferred for number in _lines(facts, one, start)}
+    left_out = {number for one in step.outside for number in _lines(facts, one, start)}
     kept = [number for number in range(start, end + 1) if number not in left_out]
     if step.value is not None:
         kept += range(step.value.lineno, (step.value.end_lineno or 0) + 1)
@@ -100,11 +103,14 @@ def _spaced(facts: Facts, step: InlineStep, function: str) -> str:
 def _text(
     facts: Facts,
     statements: Sequence[ast.stmt],
-    without: Sequence[ast.stmt] = (),
     margin: str = "",
     start: int | None = None,
+    step: InlineStep | None = None,
 ) -> str:
-    """The lines of some statements with the comments in them; those above stay above the call."""
+    """The lines of some statements with the comments in them; those above stay above the call.
+
+    With `step` they are those of its function.
+    """
     source = facts.source
     if not statements:
         return ""
@@ -113,9 +119,11 @@ def _text(
     whole = {number for one in statements for number in _within_texts(one)}
     old = source.line(statements[0].lineno)[: statements[0].col_offset]
     lines = []
+    without = step.outside if step is not None else ()
+    numbers = step.numbers if step is not None else ()
     left_out = {number for one in without for number in _lines(facts, one, start)}
     for number in range(start, end + 1):
-        line = source.line(number)
+        line = _renamed(facts, number, numbers)
         if number in left_out:
             continue
         if number not in whole and line.strip():
@@ -123,6 +131,16 @@ def _text(
             line = margin + (line[len(old) :] if line.startswith(old) else line.lstrip())
         lines.append(line if number in whole or line.strip() else "")
     return "\n".join(lines) + "\n"
+
+
+def _renamed(facts: Facts, number: int, numbers: Sequence[tuple[ast.Attribute, str]]) -> str:
+    """A line with the names of parameters in place of the attributes that they stand for."""
+    line = facts.source.line(number)
+    spans = [(facts.source.span(one), name) for one, name in numbers]
+    for span, name in sorted(spans, key=lambda one: one[0].column, reverse=True):
+        if span.line == number:
+            line = line[: span.column] + name + line[span.end_column :]
+    return line
 
 
 def _lines(facts: Facts, statement: ast.stmt, start: int) -> range:
