@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _FEW_TURNS = 50
 _LOOPS = (ast.For, ast.While)
-# Keras gives methods of the name `train_step` a meaning.
+# Keras gives methods of the name `train_step` a meaning, and functions are often called so.
 _NAMES = {
     (Kind.STEP, False): "train_step", (Kind.STEP, True): "compiled_step",
     (Kind.UPDATE, False): "update_step", (Kind.UPDATE, True): "compiled_update",
@@ -258,7 +258,8 @@ def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obsta
     if decorator is None or not named_before(facts, step.place, decorator):
         line = step.place.lineno
         return Obstacle("tensorflow-not-named", f"TensorFlow has no name before line {line}")
-    name = facts.names.fresh(_NAMES[step.kind, bool(step.owner)], taken)
+    of_function = bool(step.owner) or isinstance(step.around, ast.FunctionDef)
+    name = facts.names.fresh(_NAMES[step.kind, of_function], taken)
     given = _by_rows(facts, step) | {name: ast.unparse(one) for one, name in step.numbers}
     tried = _tried(facts, step, name, decorator, given)
     if isinstance(tried, _Attempt) and _is_varying(tried.trace):

@@ -109,17 +109,17 @@ def outlines(name: str, before: str, function: str, after: str, *others: str) ->
 
 
 FUNCTION = """\
-def train_step(x, y):
+def compiled_step(x, y):
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(tf.square(model(x) - y))
     grads = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(grads, model.trainable_variables))
     return loss
 """
-WITH_NOISE = changed(FUNCTION, "train_step(x", "train_step(z", "model(x)", "model(z)")
+WITH_NOISE = changed(FUNCTION, "compiled_step(x", "compiled_step(z", "model(x)", "model(z)")
 NOISE = "    z = np.random.normal(size=(8, 4)).astype(np.float32)\n"
 AGAIN = changed(STEP, "def step(x, y):\n", "", "model(x)", "model(z)", f"{END}\n\n", "")
-CALLED = "def step(x, y):\n    loss = train_step(x, y)\n"
+CALLED = "def step(x, y):\n    loss = compiled_step(x, y)\n"
 
 test_outline_function = bench(
     OutlineTrainStep,
@@ -339,7 +339,7 @@ test_outline_function = bench(
             "model(z)",
         ),
         WITH_NOISE,
-        f"def step(x, y):\n{NOISE}    loss = train_step(z, y)\n{END}\n\n",
+        f"def step(x, y):\n{NOISE}    loss = compiled_step(z, y)\n{END}\n\n",
         LOOP,
     ),
     outlines(
@@ -350,7 +350,7 @@ test_outline_function = bench(
         ),
         WITH_NOISE,
         "def step(x, y):\n    # the noise\n    a = np.random.normal(size=(8, 4))\n"
-        "    z = a.astype(np.float32)  # for Keras\n    loss = train_step(z, y)\n"
+        "    z = a.astype(np.float32)  # for Keras\n    loss = compiled_step(z, y)\n"
         f"{END}\n\n",
         LOOP,
     ),
@@ -360,7 +360,7 @@ test_outline_function = bench(
         of(
             "stream = np.random.default_rng(1)\n\n\n@tf.function\n",
             WITH_NOISE,
-            "\n\ndef step(x, y):\n    z = stream.random((8, 4))\n    loss = train_step(z, y)\n",
+            "\n\ndef step(x, y):\n    z = stream.random((8, 4))\n    loss = compiled_step(z, y)\n",
             f"{END}\n\n",
             LOOP,
         ),
@@ -382,7 +382,7 @@ test_outline_function = bench(
             GRADIENT,
             "    loss += 0.1 * tf.cast(n, tf.float32)\n    grads = tape",
         ),
-        f"def step(x, y, n):\n    loss = train_step(x, y, tf.constant(n))\n{END}\n\n",
+        f"def step(x, y, n):\n    loss = compiled_step(x, y, tf.constant(n))\n{END}\n\n",
         "for n, (x, y) in enumerate(data):\n    losses.append(step(x, y, n))\n",
     ),
     rewrites(
@@ -428,7 +428,7 @@ test_outline_function = bench(
         of(
             "@tf.function\n",
             changed(FUNCTION, "step(x, y)", "step(x, y, z)", "    return", f"{AGAIN}    return"),
-            f"\n\ndef step(x, y):\n{NOISE}    loss = train_step(x, y, z)\n{END}\n\n",
+            f"\n\ndef step(x, y):\n{NOISE}    loss = compiled_step(x, y, z)\n{END}\n\n",
             LOOP,
         ),
         contract="rounding",
@@ -455,17 +455,17 @@ test_outline_function = bench(
     outlines(
         "an answer of a model, read at once",
         ACT,
-        "def forward_step(state):\n    return tf.argmax(model(tf.expand_dims(state, 0))[0])\n",
-        "def act(state):\n    return int(forward_step(state))\n\n\n",
+        "def compiled_forward(state):\n    return tf.argmax(model(tf.expand_dims(state, 0))[0])\n",
+        "def act(state):\n    return int(compiled_forward(state))\n\n\n",
         PLAY,
     ),
     outlines(
         "an answer or a guess",
         "def act(state):\n    if np.random.rand() < 0.1:\n        return np.random.randint(3)\n"
         "    return np.argmax(model(state[None]).numpy()[0])\n\n\n",
-        "def forward_step(state):\n    return model(state[None])\n",
+        "def compiled_forward(state):\n    return model(state[None])\n",
         "def act(state):\n    if np.random.rand() < 0.1:\n        return np.random.randint(3)\n"
-        "    return np.argmax(forward_step(state).numpy()[0])\n\n\n",
+        "    return np.argmax(compiled_forward(state).numpy()[0])\n\n\n",
         PLAY,
     ),
     offers(

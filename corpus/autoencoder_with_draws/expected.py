@@ -71,11 +71,17 @@ def compute_loss(model, x):
     return -tf.reduce_mean(logpx_z + logpz - logqz_x)
 
 
-def train_step(model, x, optimizer):
-    """Executes one training step and returns the loss."""
+@tf.function
+def compiled_step(model, x):
     with tf.GradientTape() as tape:
         loss = compute_loss(model, x)
     gradients = tape.gradient(loss, model.trainable_variables)
+    return loss, gradients
+
+
+def train_step(model, x, optimizer):
+    """Executes one training step and returns the loss."""
+    loss, gradients = compiled_step(model, x)
     optimizer.apply_gradients(zip(gradients, model.trainable_variables))
     return loss
 
