@@ -62,7 +62,7 @@ def train_step(x, y):
 def noisy_step(x, y):
     with tf.GradientTape() as tape:
         loss = loss_object(y, model(x))
-    print(loss)
+        open("loss.txt", "w").write(str(loss))
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(gradients, model.trainable_variables))
 
