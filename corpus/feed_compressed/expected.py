@@ -1,0 +1,54 @@
+"""Trains on images that are kept in compressed files, each of which is a batch."""
+
+from __future__ import print_function
+
+import hashlib
+import os
+import tempfile
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+tf.disable_v2_behavior()
+
+folder = tempfile.mkdtemp()
+rng = np.random.RandomState(8)
+paths = []
+for number in range(20):
+    path = os.path.join(folder, "%d.npz" % number)
+    images = rng.randint(0, 16, size=(256, 28 * 28)).astype(np.uint8)
+    np.savez_compressed(path, images=images)
+    paths.append(path)
+
+
+def read(path):
+    images = np.load(path)["images"]
+    return images.astype(np.float32) / 16.0
+
+
+batch_iterator = tf.data.Iterator.from_structure(tf.float32)
+next_x = batch_iterator.get_next()
+x = tf.placeholder_with_default(next_x, None)
+x.set_shape([None, 784])
+encoder = tf.Variable(tf.random_normal([784, 128], stddev=0.05, seed=2))
+decoder = tf.Variable(tf.random_normal([128, 784], stddev=0.05, seed=3))
+loss = tf.reduce_mean(tf.square(tf.matmul(tf.tanh(tf.matmul(x, encoder)), decoder) - x))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    def batches():
+        for i in range(100):
+            batch = read(paths[i % len(paths)])
+            yield batch
+    start_batches = batch_iterator.make_initializer(
+        tf.data.Dataset.from_generator(
+            batches, x.dtype, x.shape
+        ).prefetch(1)
+    )
+    for epoch in range(2):
+        sess.run(start_batches)
+        for i in range(100):
+            _, value = sess.run([train, loss])
+        print(epoch, value)
+    print(hashlib.sha256(sess.run(encoder).tobytes()).hexdigest())
