@@ -23,6 +23,7 @@ from typing import Any
 
 import jinja2
 from pictures import picture
+from results_samples import INTERPRETERS, ROOT
 
 from corpus_cases import CASES, Case
 from tfrewrite.model import Contract
@@ -33,16 +34,11 @@ from tfrewrite.verify.model import Speed, Subject, Verdict, Verification, Versio
 from tfrewrite.verify.runs import Conditions, Laboratory, Program
 from tfrewrite.verify.tf_generation import is_tf1_script
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "articles.md"
 PICTURES = ROOT / "docs" / "articles"
 MEASURED = PICTURES / "measured.json"
 TEMPLATE = Path(__file__).with_name("articles.md.jinja")
 SCRIPT = "original.py"
-INTERPRETERS = {
-    "1.15": ROOT / ".envs" / "tf1" / "bin" / "python",
-    "2.21": ROOT / ".envs" / "tf2" / "bin" / "python",
-}
 TIMES, MEMORY, NODES = "Time of each step", "Memory", "Graph nodes"
 FILES = {TIMES: "times", MEMORY: "memory", NODES: "nodes"}
 WIDTH = 110

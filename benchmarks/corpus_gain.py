@@ -23,7 +23,16 @@ from statistics import median
 
 import results_page
 import results_samples as samples
-from results_samples import EXPERT, ORIGINAL, ROOT, VERSIONS, Curve, Process, Sample, Subject
+from results_samples import (
+    EXPERT,
+    INTERPRETERS,
+    ORIGINAL,
+    VERSIONS,
+    Curve,
+    Process,
+    Sample,
+    Subject,
+)
 
 from tfrewrite.verify import growth
 from tfrewrite.verify.model import TimedRun, Version
@@ -32,10 +41,6 @@ from tfrewrite.verify.steady import step_times, warm_up_of
 from tfrewrite.verify.tf_generation import is_tf1_script
 from tfrewrite.verify.timing import LEAST_STEPS
 
-INTERPRETERS = {
-    "1.15": ROOT / ".envs" / "tf1" / "bin" / "python",
-    "2.21": ROOT / ".envs" / "tf2" / "bin" / "python",
-}
 ROUNDS = 3
 POINTS = 60
 """So many points of a curve are kept."""

@@ -24,13 +24,17 @@ from tfrewrite.engine import rewrite_text  # noqa: E402
 from tfrewrite.model import DEFAULT_CONTRACTS, Outcome  # noqa: E402
 from tfrewrite.registry import all_rules  # noqa: E402
 
+INTERPRETERS = {
+    "1.15": ROOT / ".envs" / "tf1" / "bin" / "python",
+    "2.21": ROOT / ".envs" / "tf2" / "bin" / "python",
+}
 SAMPLES = ROOT / "docs" / "results" / "samples"
 DUE = ROOT / "docs" / "results" / "due.json"
 TOOLS = ROOT / "docs" / "results" / "tools.json"
 
 ORIGINAL, REWRITTEN, EXPERT = "original", "rewritten", "expert"
 VERSIONS = (ORIGINAL, REWRITTEN, EXPERT)
-TIMED_ON = ("1.15", "2.21")
+TIMED_ON = tuple(INTERPRETERS)
 """The TensorFlows that scripts are timed on; the corpus has some for others as well."""
 
 FAMILIES = {

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from results_samples import ROOT, digest_of
+from results_samples import INTERPRETERS, ROOT, digest_of
 
 from tfrewrite.model import Contract
 from tfrewrite.verify.experiment import SEEDS_FOR_DISTRIBUTIONS, Baseline, Effort, Pair, verify
@@ -35,10 +35,6 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from verifier_programs import Program, Variant, programs
 
-INTERPRETERS = {
-    "1.15": ROOT / ".envs" / "tf1" / "bin" / "python",
-    "2.21": ROOT / ".envs" / "tf2" / "bin" / "python",
-}
 SCRIPT = "original.py"
 SEEDS = 3
 KEPT = ROOT / "docs" / "results" / "proof"

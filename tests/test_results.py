@@ -416,7 +416,7 @@ def test_curves_are_kept_in_few_points() -> None:
 def test_a_script_is_measured(
     tmp_path: Path, tf1_python: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(corpus_gain.INTERPRETERS, "1.15", tf1_python)
+    monkeypatch.setitem(samples.INTERPRETERS, "1.15", tf1_python)
     (tmp_path / "original.py").write_text(SCRIPT)
     one = replace(
         subject(tmp_path),
@@ -436,7 +436,7 @@ def test_a_script_is_measured(
 def test_a_script_that_fails_is_no_sample(
     tmp_path: Path, tf1_python: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(corpus_gain.INTERPRETERS, "1.15", tf1_python)
+    monkeypatch.setitem(samples.INTERPRETERS, "1.15", tf1_python)
     broken = "raise SystemExit('broken')\n"
     (tmp_path / "original.py").write_text(broken)
     texts = {ORIGINAL: broken, REWRITTEN: broken}

@@ -30,8 +30,21 @@ class Policy:
 
 def asked(data: bytes, rules: Iterable[type[Rule]]) -> list[type[Rule]]:
     """The rules that a file with these bytes can concern."""
+    stands = _Strings(data)
     return [
         rule
         for rule in rules
-        if all(any(string in data for string in group) for group in rule.triggers)
+        if all(any(map(stands.__getitem__, group)) for group in rule.triggers)
     ]
+
+
+class _Strings(dict[bytes, bool]):
+    """Whether each string stands in a file, which is looked for once: rules share many."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self._data = data
+
+    def __missing__(self, string: bytes) -> bool:
+        found = self[string] = string in self._data
+        return found

@@ -6,12 +6,12 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.flow import evaluated
-
 if TYPE_CHECKING:
     from tfrewrite.analysis.classes import Method
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.scopes import Binding, Scope
+
+_Leaving = ast.Return | ast.Yield | ast.YieldFrom
 
 
 class OwnCalls:
@@ -46,28 +46,35 @@ class OwnCalls:
 
     def given_back(self, function: Method) -> list[ast.expr]:
         """The same, whatever its decorators make of it."""
-        found: list[ast.expr] = []
-        for statement in function.body:
-            for node in evaluated(statement):
-                if isinstance(node, (ast.Yield, ast.YieldFrom)):
-                    return []
-                if isinstance(node, ast.Return) and node.value is not None:
-                    found.append(node.value)
-        return found
+        nodes = self._leaving.get(function, [])
+        if not all(isinstance(node, ast.Return) for node in nodes):
+            return []
+        return [node.value for node in nodes if node.value is not None]
 
     def yielded(self, function: Method) -> list[ast.expr]:
         """What a plain generator gives; empty where it is none, or is told something."""
         if function.decorator_list or isinstance(function, ast.AsyncFunctionDef):
             return []
         found: list[ast.expr] = []
-        for statement in function.body:
-            for node in evaluated(statement):
-                if isinstance(node, ast.YieldFrom):
+        for node in self._leaving.get(function, []):
+            if isinstance(node, ast.YieldFrom):
+                return []
+            if isinstance(node, ast.Yield):
+                if node.value is None or not isinstance(self._source.parent(node), ast.Expr):
                     return []
-                if isinstance(node, ast.Yield):
-                    if node.value is None or not isinstance(self._source.parent(node), ast.Expr):
-                        return []
-                    found.append(node.value)
+                found.append(node.value)
+        return found
+
+    @cached_property
+    def _leaving(self) -> dict[ast.AST, list[_Leaving]]:
+        """What gives something back, of each function, in the order of the text."""
+        found: dict[ast.AST, list[_Leaving]] = {}
+        all_of = self._source.all
+        nodes: list[_Leaving] = [*all_of(ast.Return), *all_of(ast.Yield), *all_of(ast.YieldFrom)]
+        for node in sorted(nodes, key=lambda one: (one.lineno, one.col_offset)):
+            function = self._source.function(node)
+            if function is not None:
+                found.setdefault(function, []).append(node)
         return found
 
     def calls(self, function: Method) -> list[ast.Call] | None:

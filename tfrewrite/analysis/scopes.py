@@ -26,6 +26,8 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _OPENING = frozenset(
     (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *COMPREHENSIONS)
 )
+# Most nodes of a tree are these. They hold nothing and bind nothing.
+_LEAVES = frozenset((ast.Name, ast.Constant))
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -159,8 +161,12 @@ class Scopes:
                 scope.binders.append(node)
             if kind in _OPENING:
                 stack += self._opened(cast("ScopeNode", node), scope)
-            else:
-                stack += [(child, scope) for child in reversed(children(node))]
+                continue
+            for child in reversed(children(node)):
+                if type(child) in _LEAVES:
+                    self._home[child] = scope
+                else:
+                    stack.append((child, scope))
 
     def _opened(self, node: ScopeNode, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
         """What is evaluated in the scope that a node opens, and around it; the last comes first."""
