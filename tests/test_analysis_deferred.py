@@ -142,7 +142,7 @@ def test_what_may_wait(statement: str) -> None:
         ("tf.summary.record_if(lambda: optimizer.iterations % 2 == 0)", False),
     ],
 )
-def test_a_step_that_all_summaries_share(setting: str, waits: bool) -> None:
+def test_a_step_that_all_summaries_share(setting: str, *, waits: bool) -> None:
     for statement in ("tf.summary.scalar('loss', loss)", "tf.summary.scalar('a', loss, step=None)"):
         found = facts(
             f"{HEAD}{textwrap.indent(STEP.replace('BETWEEN', statement), '    ')}"

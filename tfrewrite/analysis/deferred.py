@@ -113,9 +113,9 @@ class Deferred:
         return all(self._looks(one, within) for one in (*call.args, *call.keywords))
 
     def _is_written_alike(self, call: ast.Call) -> bool:
-        """Whether nothing that an update may change says if a summary is written, and for which step.
+        """Whether no variable says if a summary is written, and for which step.
 
-        A step, or a condition, that holds for all of them may be a variable, or look at one.
+        They may be given for all summaries at once.
         """
         steps = [*call.args[2:3], *(one.value for one in call.keywords if one.arg == "step")]
         none = isinstance(steps[0], ast.Constant) and steps[0].value is None if steps else True
