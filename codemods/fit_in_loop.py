@@ -92,8 +92,8 @@ class FitInLoop(Rule):
     ## Refuses
     With several rows, dropout would meet other rows, and layers, activations and losses of the
     file's own may tell one row from another (`rows-shuffled`). More than one batch
-    (`several-batches`), a history that is used (`history-used`), metrics that are looked at or go on counting in a `train_on_batch`
-    (`metrics-read`), callbacks, validation, weights of
+    (`several-batches`), a history that is used (`history-used`), metrics that somebody looks at,
+    or goes on to count in by `train_on_batch` (`metrics-read`), callbacks, validation, weights of
     classes or samples and a progress bar, which shows the loss (`other-arguments`), stay. At the
     end of each `fit` an optimizer with `use_ema` puts the averages in the place of the weights
     (`optimizer-ema`).
