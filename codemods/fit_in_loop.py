@@ -31,7 +31,8 @@ _BECAUSE = {
     ),
 }
 
-# `fit` sets the metrics of a model back at first, and these show what has been counted since.
+# `fit` sets the metrics of a model back at first, and these show what has been counted since. In
+# Keras 3 `train_on_batch` has done so from April 2026 on (its pull request 22617).
 _SHOWING_METRICS = ("metrics", "get_metrics_result", "compiled_metrics", "compiled_loss", "result")
 _GIVING_METRICS = ("train_on_batch", "test_on_batch")
 
@@ -189,8 +190,8 @@ def _history(facts: Facts, call: ast.Call) -> Obstacle | None:
 
 
 def _metrics(facts: Facts) -> Obstacle | None:
-    """Who may see that `fit` sets the metrics back, and `train_on_batch` goes on with them."""
-    message = "line {} may see the metrics, which only `fit` sets back"
+    """Who may see that `fit` sets the metrics back, and `train_on_batch` may go on with them."""
+    message = "line {} may see the metrics, which `train_on_batch` of older Keras 3 goes on with"
     for name in _SHOWING_METRICS:
         for read in facts.classes.reads(name):
             if facts.names.dotted(read) is None:
