@@ -91,6 +91,8 @@ class CompileTrainStep(Rule):
     In the body nothing may be done in Python that others see (`python-effect`), need the value of a
     tensor (`reads-on-host`), or depend on one (`tensor-decides`). `len` of a tensor is a number in
     a trace, too, since AutoGraph sees to it, but not in a lambda, nor in what Keras calls.
+    Options of the graph optimizer, as for mixed precision or XLA, begin to hold for what is
+    compiled, so nothing is where the file sets some (`graph-options`).
     Variables must be there, or be made by a model or an optimizer at first (`makes-variables`).
     What works eagerly and fails in a trace is known for some (`fails-when-traced`): a tensor
     unpacked or given to `tf.constant`, an op given a type as its name. Keras keeps the mask of an

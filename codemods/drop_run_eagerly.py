@@ -58,7 +58,8 @@ class DropRunEagerly(Rule):
     activations or the like (`custom-code`). Imports of libraries that may hold layers
     (`code-not-seen`). Attributes that
     are set after the model is compiled, such as `trainable` (`changes-while-training`). A
-    `steps_per_execution` or `jit_compile`, which would begin to hold (`held-back`). Functions of
+    `steps_per_execution` or `jit_compile`, which would begin to hold (`held-back`), and options of
+    the graph optimizer, which would, too (`graph-options`). Functions of
     the file under `tf.function` (`functions-not-shown`). Switches that are also turned off, or
     stand under a condition (`switched`). A crossentropy with a softmax or sigmoid of TensorFlow
     (`logits-found`, see TFR201).
@@ -82,6 +83,7 @@ class DropRunEagerly(Rule):
         "custom-code": "The model runs code that is not Keras' own, and may need values.",
         "code-not-seen": "A library is imported that may hold layers or losses.",
         "changes-while-training": "An attribute is set that a graph would keep as it was.",
+        "graph-options": "The file sets an option that changes what compiled code computes.",
         "held-back": "Another argument of compile has no effect while steps run eagerly.",
         "functions-not-shown": "Functions of the file are traced, or nothing is seen to run.",
         "function-not-seen": "Names may change unseen.",

@@ -31,6 +31,11 @@ _BECAUSE = {
     ),
 }
 
+# `fit` sets the metrics of a model back at first, and these show what has been counted since. In
+# Keras 3 `train_on_batch` has done so from April 2026 on (its pull request 22617).
+_SHOWING_METRICS = ("metrics", "get_metrics_result", "compiled_metrics", "compiled_loss", "result")
+_GIVING_METRICS = ("train_on_batch", "test_on_batch")
+
 
 @dataclass(frozen=True)
 class _Made:
@@ -88,7 +93,8 @@ class FitInLoop(Rule):
     ## Refuses
     With several rows, dropout would meet other rows, and layers, activations and losses of the
     file's own may tell one row from another (`rows-shuffled`). More than one batch
-    (`several-batches`), a history that is used (`history-used`), callbacks, validation, weights of
+    (`several-batches`), a history that is used (`history-used`), metrics that somebody looks at,
+    or goes on to count in by `train_on_batch` (`metrics-read`), callbacks, validation, weights of
     classes or samples and a progress bar, which shows the loss (`other-arguments`), stay. At the
     end of each `fit` an optimizer with `use_ema` puts the averages in the place of the weights
     (`optimizer-ema`).
@@ -107,6 +113,7 @@ class FitInLoop(Rule):
         "own-method": "A model of the file has a fit, or what fit is made of, of its own.",
         "other-arguments": "The call asks for more than one silent epoch.",
         "history-used": "The history of the call is used.",
+        "metrics-read": "The file looks at metrics, which fit sets back each time.",
         "rows-unknown": "It is not known how many rows there are, and it cannot be asked either.",
         "rows-shuffled": "Something in a model may tell the rows apart, which fit shuffles.",
         "several-batches": "The data is more than one batch.",
@@ -151,6 +158,7 @@ def _site(facts: Facts, one: KerasCall, place: ast.stmt) -> Site:
     obstacle = (
         facts.keras_calls.obstacle(one)
         or _history(facts, one.call)
+        or _metrics(facts)
         or _arguments(one.call)
         or _optimizer(facts)
     )
@@ -178,6 +186,20 @@ def _history(facts: Facts, call: ast.Call) -> Obstacle | None:
     for word in ("stop_training", "on_train_begin", "on_epoch_end"):
         if facts.classes.reads(word):
             return Obstacle("history-used", f"the file reads `{word}`")
+    return None
+
+
+def _metrics(facts: Facts) -> Obstacle | None:
+    """Who may see that `fit` sets the metrics back, and `train_on_batch` may go on with them."""
+    message = "line {} may see the metrics, which `train_on_batch` of older Keras 3 goes on with"
+    for name in _SHOWING_METRICS:
+        for read in facts.classes.reads(name):
+            if facts.names.dotted(read) is None:
+                return Obstacle("metrics-read", message.format(read.lineno))
+    for name in _GIVING_METRICS:
+        for call in facts.classes.calls(name):
+            if not isinstance(facts.source.parent(call), ast.Expr):
+                return Obstacle("metrics-read", message.format(call.lineno))
     return None
 
 

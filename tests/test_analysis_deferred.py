@@ -132,6 +132,34 @@ def test_what_may_wait(statement: str) -> None:
     assert deferred(under=statement) == [plain]
 
 
+@pytest.mark.parametrize(
+    ("setting", "waits"),
+    [
+        ("pass", True),
+        ("tf.summary.experimental.set_step(0)", True),
+        ("tf.summary.experimental.set_step(optimizer.iterations)", False),
+        ("tf.summary.experimental.set_step(step=weight)", False),
+        ("tf.summary.record_if(lambda: optimizer.iterations % 2 == 0)", False),
+    ],
+)
+def test_a_step_that_all_summaries_share(setting: str, *, waits: bool) -> None:
+    for statement in ("tf.summary.scalar('loss', loss)", "tf.summary.scalar('a', loss, step=None)"):
+        found = facts(
+            f"{HEAD}{textwrap.indent(STEP.replace('BETWEEN', statement), '    ')}"
+            f"{setting}\n".replace("UNDER", "pass")
+        )
+        loop = found.source.all(ast.For)[0]
+        assert bool(Deferred(found).of(loop.body)) is waits
+
+
+def test_a_step_of_its_own_does_not_ask_for_the_shared_one() -> None:
+    said = "tf.summary.scalar('loss', loss, step=step)"
+    for setting, count in (("set_step(weight)", 1), ("record_if(unknown)", 0)):
+        text = STEP.replace("BETWEEN", said).replace("UNDER", "pass")
+        found = facts(f"{HEAD}{textwrap.indent(text, '    ')}tf.summary.{setting}\n")
+        assert len(Deferred(found).of(found.source.all(ast.For)[0].body)) == count
+
+
 def test_one_after_the_other() -> None:
     found = deferred("low = float(loss)\nseen.append(low)\nprint(len(seen))", "n += 1")
     assert found == ["n += 1", "low = float(loss)", "seen.append(low)", "print(len(seen))"]

@@ -1358,6 +1358,20 @@ CALLERS = (
         STEP,
         LOOP,
     ),
+    no(
+        "compiled code would compute in bfloat16",
+        "graph-options",
+        "tf.config.optimizer.set_experimental_options({'auto_mixed_precision_cpu': True})\n",
+        STEP,
+        LOOP,
+    ),
+    no(
+        "XLA by a variable of the environment",
+        "graph-options",
+        "import os\nos.environ['TF_XLA_FLAGS'] = '--tf_xla_auto_jit=2'\n",
+        STEP,
+        LOOP,
+    ),
     no("several devices", "not-eager", "strategy = tf.distribute.MirroredStrategy()\n", STEP, LOOP),
     refuses(
         "TensorFlow is imported below",

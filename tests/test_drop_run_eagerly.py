@@ -52,6 +52,11 @@ test_refused = bench(
         reason="logits-found",
     ),
     refuses(
+        "an option that only graphs heed",
+        script("tf.config.optimizer.set_jit(True)"),
+        reason="graph-options",
+    ),
+    refuses(
         "a layer of its own",
         script(
             "class L(layers.Layer):\n    def call(self, x):\n        return x",

@@ -105,6 +105,26 @@ test_refused = bench(
         reason="history-used",
     ),
     refuses(
+        "metrics that the model has are read",
+        fitted() + "print([m.result() for m in model.metrics])\n",
+        reason="metrics-read",
+    ),
+    refuses(
+        "a metric that the model was given is read",
+        fitted() + "print(mean.result())\n",
+        reason="metrics-read",
+    ),
+    refuses(
+        "a batch elsewhere goes on counting",
+        fitted() + "def tried():\n    return model.train_on_batch(states[:8], np.zeros((8, 2)))\n",
+        reason="metrics-read",
+    ),
+    refuses(
+        "a batch is tried elsewhere",
+        fitted() + "print(model.test_on_batch(states[:8], np.zeros((8, 2))))\n",
+        reason="metrics-read",
+    ),
+    refuses(
         "the history of the model is read",
         fitted() + "print(model.history.epoch)\n",
         reason="history-used",

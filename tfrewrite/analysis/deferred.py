@@ -108,8 +108,23 @@ class Deferred:
         return all(self._looks(one, within) for one in (*call.args, *call.keywords))
 
     def _is_summary(self, call: ast.Call, within: set[ast.AST]) -> bool:
-        return self._names.tf(call.func) in _SUMMARIES and all(
-            self._looks(one, within) for one in (*call.args, *call.keywords)
+        if self._names.tf(call.func) not in _SUMMARIES or not self._is_written_alike(call):
+            return False
+        return all(self._looks(one, within) for one in (*call.args, *call.keywords))
+
+    def _is_written_alike(self, call: ast.Call) -> bool:
+        """Whether no variable says if a summary is written, and for which step.
+
+        They may be given for all summaries at once.
+        """
+        steps = [*call.args[2:3], *(one.value for one in call.keywords if one.arg == "step")]
+        none = isinstance(steps[0], ast.Constant) and steps[0].value is None if steps else True
+        setting = [*self._classes.calls("record_if")]
+        setting += self._classes.calls("set_step") if none else []
+        return all(
+            isinstance(self._values.value(one), Number)
+            for setter in setting
+            for one in (*setter.args, *(keyword.value for keyword in setter.keywords))
         )
 
     def _notes(self, call: ast.Call, within: set[ast.AST]) -> bool:

@@ -11,6 +11,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.graph_options import graph_option
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import gives_data
 from tfrewrite.analysis.scopes import How
@@ -57,6 +58,7 @@ class EagerRuns:
     """Questions about models that are told to run eagerly."""
 
     def __init__(self, facts: Facts) -> None:
+        self._facts = facts
         self._source = facts.source
         self._names = facts.names
         self._scopes = facts.scopes
@@ -119,11 +121,16 @@ class EagerRuns:
     def _whole_file(self) -> Obstacle | None:
         return (
             self._ahead.whole_file()
+            or self._graph_option()
             or self._imports()
             or self._own_classes()
             or self._python()
             or self._layer_arguments()
         )
+
+    def _graph_option(self) -> Obstacle | None:
+        words = graph_option(self._facts)
+        return Obstacle("graph-options", words) if words else None
 
     def _logits(self) -> Obstacle | None:
         """A crossentropy of Keras finds the logits beneath a softmax of TensorFlow's in a graph."""

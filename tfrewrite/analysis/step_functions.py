@@ -23,6 +23,7 @@ from tfrewrite.analysis.abstract_values import (
     parts,
 )
 from tfrewrite.analysis.eager_values import in_comprehension
+from tfrewrite.analysis.graph_options import graph_option
 from tfrewrite.analysis.kept_objects import changed_later
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.trace import Trace
@@ -263,6 +264,8 @@ class StepFunctions:
             return Obstacle("dynamic-code", self._facts.dynamics.obstacle_in_eager_code)
         if self.otherwise_run:
             return Obstacle("not-eager", self.otherwise_run)
+        if self._graph_option:
+            return Obstacle("graph-options", self._graph_option)
         if calls is None:
             message = f"not all callers of `{function.name}` are seen"
             return Obstacle("callers-not-seen", message)
@@ -311,6 +314,10 @@ class StepFunctions:
             if symbol.startswith("distribute."):
                 return f"`{ast.unparse(node.func)}` in line {node.lineno} places variables"
         return ""
+
+    @cached_property
+    def _graph_option(self) -> str:
+        return graph_option(self._facts)
 
     # What it is given
 
