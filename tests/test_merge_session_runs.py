@@ -1087,6 +1087,23 @@ TRAPS = [
         reason="inside-try",
     ),
     refuses(
+        "a feed that changes when it is gone through",
+        step(
+            """
+            l = sess.run(loss, feed)
+            a = sess.run(accuracy, feed)
+            """,
+            before="""
+            class Feed(dict):
+                def items(self):
+                    self[x] = self[x] * 0.9
+                    return dict.items(self)
+            feed = Feed({x: first, y: labels})
+            """,
+        ),
+        reason="feed-not-repeatable",
+    ),
+    refuses(
         "a handler that shows what was read before the exception",
         step("""
             try:
