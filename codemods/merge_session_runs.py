@@ -15,6 +15,7 @@ from tfrewrite.analysis.fetches import (
 )
 from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.helper_runs import RunInStep, surely_evaluates
+from tfrewrite.analysis.nodes import flags
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import DEFAULT_SESSION, SessionKind, SessionRun
 from tfrewrite.analysis.sharing import fails_together, may_round
@@ -342,8 +343,15 @@ class _Step:
             or self._in_the_way(group, part)
         )
         if obstacle is None and fetch.update is not None:
-            return self._race(group, fetch.update)
+            return self._ends(group, fetch) or self._race(group, fetch.update)
         return obstacle
+
+    def _ends(self, group: list[Part], fetch: Fetch) -> Obstacle | None:
+        """What goes on where an update finds no next element: what was read is as it was then."""
+        if "iterates" not in flags(*fetch.roots):
+            return None
+        message = self._facts.catching.seen_at_end_of_data(group[0].statement)
+        return Obstacle("inside-try", message) if message else None
 
     def _same_array(self, group: list[Part], fetch: Fetch) -> Obstacle | None:
         """One run gives one array for a tensor that is fetched twice; two runs give two."""

@@ -210,6 +210,8 @@ feed[y] = u
         ("__getitem__", "{x: v}", False),
         ("__getitem__", "{own.x: v}", False),
         ("items", "{x: own}", False),
+        ("items", "own", True),
+        ("items", "Own()", True),
     ],
 )
 def test_whether_the_file_says_how_objects_become_arrays(

@@ -252,6 +252,11 @@ REFUSED = [
         step(THREE + "    print(table.query('x > @a'))\n"),
         reason="dynamic-code",
     ),
+    refuses(
+        "the script as a module of its own",
+        step(THREE, graph="import __main__ as names\n"),
+        reason="dynamic-code",
+    ),
     refuses("a breakpoint", step(THREE + "    breakpoint()\n"), reason="dynamic-code"),
     refuses(
         "a frame that is looked at",

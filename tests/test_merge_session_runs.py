@@ -1087,6 +1087,56 @@ TRAPS = [
         reason="inside-try",
     ),
     refuses(
+        "a feed that changes when it is gone through",
+        step(
+            """
+            l = sess.run(loss, feed)
+            a = sess.run(accuracy, feed)
+            """,
+            before="""
+            class Feed(dict):
+                def items(self):
+                    self[x] = self[x] * 0.9
+                    return dict.items(self)
+            feed = Feed({x: first, y: labels})
+            """,
+        ),
+        reason="feed-not-repeatable",
+    ),
+    refuses(
+        "a handler that shows what was read before the exception",
+        step("""
+            try:
+                l = sess.run(loss, {x: images, y: labels})
+                sess.run(train_op, {x: images, y: labels})
+            except tf.errors.InvalidArgumentError:
+                print("last loss", l)
+                raise
+        """),
+        reason="inside-try",
+    ),
+    refuses(
+        "an update that finds no next element, after what was read is newer than the last one",
+        step(
+            """
+            try:
+                e = sess.run(curve)
+                sess.run(update)
+            except tf.errors.OutOfRangeError:
+                break
+            """,
+            graph="""
+            rows = tf.data.Dataset.range(9).map(lambda i: tf.ones([4, 8])).prefetch(1)
+            row = rows.make_one_shot_iterator().get_next()
+            curve = tf.square(w)
+            cost = tf.reduce_mean(tf.matmul(row, w)) + tf.reduce_sum(tf.exp(curve))
+            update = tf.train.GradientDescentOptimizer(0.1).minimize(cost)
+            """,
+            after="print(e)\n",
+        ),
+        reason="inside-try",
+    ),
+    refuses(
         "a handler that goes on now and then",
         step("""
             try:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.source import Block
+from tfrewrite.analysis.symbols import HOOKED_SESSIONS
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.classes import Classes
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.names import Names
     from tfrewrite.analysis.source import Source
 
-_ENDING = frozenset({"builtins.KeyboardInterrupt", "tensorflow.errors.OutOfRangeError"})
+_INTERRUPTING = frozenset({"builtins.KeyboardInterrupt"})
+_ENDING = _INTERRUPTING | {"tensorflow.errors.OutOfRangeError"}
 _STARTING = frozenset({"tensorflow.app.run", "absl.app.run"})
 # What these decorators make lets exceptions of the function pass.
 _CALLING_AS_IT_IS = frozenset(
@@ -49,46 +51,74 @@ class Catching:
         """The words for what may catch an exception of a statement, here or around a caller."""
         return self._around(statement) or self._around_callers(statement, set())
 
-    def _around_callers(self, node: ast.AST, seen: set[ast.AST]) -> str:
+    def seen_at_end_of_data(self, statement: ast.stmt) -> str:
+        """The same of a statement that takes an element, and so may find that there is none."""
+        return self._around(statement, _INTERRUPTING) or self._around_callers(
+            statement, set(), _INTERRUPTING
+        )
+
+    def _around_callers(
+        self, node: ast.AST, seen: set[ast.AST], ending: frozenset[str] = _ENDING
+    ) -> str:
         function = self._source.function(node)
         if function is None or function in seen or isinstance(function, ast.Lambda):
             return ""
         seen.add(function)
         if left_to_others(function, self._source, self._names, self._classes):
             for other in self._source.all(ast.Try):
-                if not all(map(self._ends, other.handlers)) and not _only_imports(other.body):
+                if not self._all_end(other, ending) and not _only_imports(other.body):
                     line, name = other.lineno, function.name
                     return (
                         f"the `try` of line {line} may be around a call of `{name}`, and sees"
                         " exceptions of it"
                     )
         for call in self._classes.calls(function.name):
-            found = self._around(call) or self._around_callers(call, seen)
+            found = self._around(call, ending) or self._around_callers(call, seen, ending)
             if found:
                 return found
         return ""
 
-    def _around(self, node: ast.AST) -> str:
+    def _around(self, node: ast.AST, ending: frozenset[str] = _ENDING) -> str:
         child = node
         for outer in self._flow.enclosing(node):
             if _is_try(outer) and child in getattr(outer, "body", ()):
-                handlers = getattr(outer, "handlers", [])
-                if getattr(outer, "finalbody", []) or not all(map(self._ends, handlers)):
+                if getattr(outer, "finalbody", []) or not self._all_end(outer, ending):
                     return f"the `try` of line {getattr(outer, 'lineno', 0)} sees exceptions of it"
             if isinstance(outer, (ast.With, ast.AsyncWith)) and child in outer.body:
-                if isinstance(outer, ast.AsyncWith) or not self._managers.known(outer):
+                known = isinstance(outer, ast.With) and self._managers.known(outer)
+                if not known or (ending is _INTERRUPTING and self._closes_hooked(outer)):
                     return f"the `with` of line {outer.lineno} may catch exceptions of it"
             child = outer
         return ""
 
-    def _ends(self, handler: ast.ExceptHandler) -> bool:
-        """Whether a handler ends the work, or is for what merging does not touch."""
+    def _closes_hooked(self, outer: ast.With | ast.AsyncWith) -> bool:
+        """Whether a `with` ends a session with hooks, which swallows the end of data."""
+        made = [one.context_expr for one in outer.items if isinstance(one.context_expr, ast.Call)]
+        return any(self._names.tf(call.func) in HOOKED_SESSIONS for call in made)
+
+    def _all_end(self, outer: ast.AST, ending: frozenset[str]) -> bool:
+        body = getattr(outer, "body", [])
+        handlers = getattr(outer, "handlers", [])
+        return all(self._ends(handler, body, ending) for handler in handlers)
+
+    def _ends(self, handler: ast.ExceptHandler, body: Block, ending: frozenset[str]) -> bool:
+        """Whether a handler ends the work, or is for what merging does not touch.
+
+        One that looks at what the body did before the exception could see a difference.
+        """
         names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
         paths = {self._names.dotted(name) for name in names if name is not None}
-        if paths and paths <= _ENDING:
+        if paths and paths <= ending:
             return True
         goes_on = any(isinstance(node, _GOING_ON) for node in ast.walk(handler))
-        return isinstance(handler.body[-1], ast.Raise) and not goes_on
+        looks = self._names_read(handler) & _names_changed(body)
+        return isinstance(handler.body[-1], ast.Raise) and not goes_on and not looks
+
+    def _names_read(self, handler: ast.ExceptHandler) -> set[str]:
+        """The names that a handler reads, without those of modules and of the exception."""
+        names = [node for node in ast.walk(handler) if isinstance(node, ast.Name)]
+        found = {name.id for name in names if self._names.dotted(name) is None}
+        return found - {handler.name or ""}
 
 
 def left_to_others(
@@ -118,6 +148,22 @@ def left_to_others(
 
 def _is_try(node: ast.AST) -> bool:
     return isinstance(node, ast.Try) or type(node).__name__ == "TryStar"
+
+
+def _names_changed(block: Block) -> set[str]:
+    """The names that a block binds, and those of objects that it stores in or calls methods of."""
+    found: set[str] = set()
+    for node in (node for statement in block for node in ast.walk(statement)):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        stored = isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(
+            node.ctx, ast.Load
+        )
+        called = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if stored or called:
+            holder = node.func if isinstance(node, ast.Call) else node
+            found |= {one.id for one in ast.walk(holder) if isinstance(one, ast.Name)}
+    return found
 
 
 def _only_imports(block: Block) -> bool:

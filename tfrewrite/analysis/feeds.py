@@ -40,7 +40,7 @@ class Feeds:
 
     def runs_code(self, feed: ast.expr) -> bool:
         """Whether the file has a say in what becomes of the fed objects, at each run anew."""
-        if self._classes.become_arrays:
+        if self._classes.become_arrays or self._tracer.trace(feed).kind is Kind.INSTANCE:
             return True
         bindings = self._scopes.bindings(feed) if isinstance(feed, ast.Name) else []
         written = [feed, *(binding.value for binding in bindings)]

@@ -64,6 +64,9 @@ class Unread:
     @cached_property
     def looked_at(self) -> str:
         """What may read any variable without naming it, in words; empty where nothing does."""
+        for statement in self._source.all(ast.Import):
+            if any(alias.name == "__main__" for alias in statement.names):
+                return f"`import __main__` in line {statement.lineno}"
         for call in self._source.all(ast.Call):
             name = call.func.id if isinstance(call.func, ast.Name) else ""
             if isinstance(call.func, ast.Attribute):
