@@ -69,10 +69,14 @@ class ForwardStretches:
         asking = [number for number, one in enumerate(step.statements) if self._asks(one)]
         first = asking[0] if asking else len(step.statements)
         last = asking[-1] + 1 if asking else 0
+        ends = [(None, step.value), (None, None), (last, None)]
+        given = self._given(step.statements[last - 1]) if asking else None
+        if given is not None:
+            ends.append((last - 1, given))
         found = [
             replace(step, statements=step.statements[start:end], value=value)
             for start in (0, first)
-            for end, value in ((None, step.value), (None, None), (last, None))
+            for end, value in ends
         ]
         return [one for one in dict.fromkeys(found) if one.statements or one.value is not None]
 
@@ -177,6 +181,23 @@ class ForwardStretches:
                 return read if read is not None and self._computes(read) else None
         return None
 
+    def _given(self, statement: ast.stmt) -> ast.expr | None:
+        """What a statement gives a metric, and computes before it does all else."""
+        match statement:
+            case ast.Expr(value=ast.Call(func=func, args=[*others, ast.Call() as given])) if (
+                self._asks(given)
+            ):
+                plain = all(isinstance(one, ast.Name) for one in others)
+                return given if plain and self._is_metric(func) else None
+        return None
+
+    def _is_metric(self, func: ast.expr) -> bool:
+        """Whether a call of something updates a metric."""
+        if isinstance(func, ast.Attribute) and func.attr == "update_state":
+            func = func.value
+        found = self._values.value(func)
+        return isinstance(found, Thing) and found.kind == "metric"
+
     def _read_by(self, value: ast.expr) -> ast.expr | None:
         """What an expression reads in Python before it does all else: `m(x)` of `m(x).numpy()`."""
         match value:
@@ -230,7 +251,7 @@ class ForwardStretches:
             return path in _COUNTING
         function = self._own.function(call)
         if isinstance(function, ast.FunctionDef):
-            return not function.decorator_list and not self._forward.is_compiled(function)
+            return not function.decorator_list and not self._forward.is_compiled_itself(function)
         if isinstance(call.func, ast.Attribute) and call.func.attr in _OF_METRICS:
             owner = self._values.value(call.func.value)
             if isinstance(owner, Thing) and owner.kind == "metric":
