@@ -152,7 +152,9 @@ class ForwardStretches:
             start -= 1
         while end < len(block) and self._is_work(block[end]):
             end += 1
-        value = self._read(block[end]) if end < len(block) else None
+        value = None
+        if end < len(block):
+            value = self._read(block[end]) or self._given(block[end])
         if end == index and (value is None or call not in ast.walk(value)):
             return None
         loops = [one for one in self._flow.enclosing(anchor) if isinstance(one, _LOOPS)]
@@ -182,14 +184,28 @@ class ForwardStretches:
         return None
 
     def _given(self, statement: ast.stmt) -> ast.expr | None:
-        """What a statement gives a metric, and computes before it does all else."""
+        """What a statement adds to something, or gives a metric, and computes before all else."""
+        others: list[ast.expr] = []
         match statement:
-            case ast.Expr(value=ast.Call(func=func, args=[*others, ast.Call() as given])) if (
-                self._asks(given)
+            case (
+                ast.AugAssign(target=ast.Name(), value=given)
+                | ast.Expr(
+                    value=ast.Call(
+                        func=ast.Attribute(value=ast.Name(), attr="append"),
+                        args=[given],
+                        keywords=[],
+                    )
+                )
             ):
-                plain = all(isinstance(one, ast.Name) for one in others)
-                return given if plain and self._is_metric(func) else None
-        return None
+                pass
+            case ast.Expr(value=ast.Call(func=func, args=[*others, given])) if (
+                self._is_metric(func)
+            ):
+                pass
+            case _:
+                return None
+        plain = all(isinstance(one, ast.Name) for one in others)
+        return given if plain and self._asks(given) and self._computes(given) else None
 
     def _is_metric(self, func: ast.expr) -> bool:
         """Whether a call of something updates a metric."""

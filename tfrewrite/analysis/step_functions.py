@@ -115,8 +115,7 @@ class StepFunctions:
         if isinstance(found, Obstacle):
             return found
         assert step.calls is not None
-        changes = found.updates or found.trains or self._may_keep_states
-        if found.again and (changes or self._has_tape(step.function)):
+        if found.again and (found.updates or found.trains or self._may_keep_states):
             # Measured with 2.21, in scripts that know nothing of this tool.
             message = (
                 f"{found.again} may be called twice in a step, which may compute wrong compiled"
