@@ -108,8 +108,8 @@ class CompileTrainStep(Rule):
     graph that the graph optimizer of 2.21 was seen to lose, and such compiled steps gave other
     numbers than in eager mode (`races-with-update`). For the same reason a model or layer that the
     step may call more than once, as it does the discriminator of a GAN, has to come to a loss that
-    bends with each call (`called-again`). Without a tape a model may be called again where nothing
-    is updated, and where none is told to train or keeps a state.
+    bends with each call (`called-again`). A model may be called again where nothing is updated, and
+    where none is told to train or keeps a state.
 
     ## When it does not help
     Where the loop makes few steps: tracing takes as long as some dozens of them, or hundreds of

@@ -88,11 +88,16 @@ class OutlineTrainStep(Rule):
       gathered meanwhile, becomes a function of its own (`update_step`), with what computes with
       tensors right before it, and with the lists that are made of tensors right after it. Such
       lists right after a step, as the sums of its gradients, go into that.
+    - Where an update would race with what its step reads (see below), the step ends at the gradient,
+      and the update becomes a function of its own, with the metrics right after it: once the step
+      has come back, all that it reads has been read. That pays for a single variable, too.
     - Where no tape looks on, what a loop asks a model, or several layers, becomes a function
       (`forward_step`): an evaluation, a text that is written word by word. It goes from the first
       to the last of the statements around that do nothing but compute with tensors. What the next
       one reads in Python, as `total += int(tf.reduce_sum(right))` does, is computed by it, too. An
       inner loop over a list, or over the rows of an array that surely has few, goes into it whole.
+      So it is with a function of the file that steps call as well, as `compute_loss(model, x)`, and
+      where a metric that is made anew for each epoch, a sum or a list takes what it gives.
     - Prints, summaries, lists and counts in the middle of the step are done right after it, where
       they only look at numbers and tensors that stay what they are until then. Where something else
       must stay in the loop, the step ends at an update or a gradient before it.
@@ -131,13 +136,14 @@ class OutlineTrainStep(Rule):
     A step is not lifted out (`not-followed`) where it is left before its end, where a name that is
     read elsewhere gets its value under a condition, where a value may be of the turn before, and
     where a result may have another name as well, since a compiled function gives copies.
-    A model that is called twice in a step is left alone (`called-again`), and so is one whose loss
-    is linear in what it gives (`races-with-update`), where the order of reads and updates hangs on
-    an edge that TensorFlow was seen to lose (TFR201).
+    A model that is called twice in a step (`called-again`), or whose loss is linear in what it gives
+    (`races-with-update`), is never updated in that step: the order of reads and updates hangs on an
+    edge that TensorFlow was seen to lose (TFR201). Called twice it may not be told to train either.
     Lists of tensors have to be made anew in each turn and to keep their length (`shape-varies`);
     lists that are changed in place, or hold numbers or arrays, are refused
     (`argument-not-known`). An update beside a step that is computed from the values of variables
-    is left alone where it may change them (`races-with-update`).
+    is left alone where it may change them, and so is one that models, layers or functions of the
+    file are called beside (`races-with-update`).
     Of a function that loops call nothing is said where its step cannot be lifted out: TFR201 says
     why it is not compiled.
     Nothing is said of what asks no more than a layer without a tape, which may be faster as it is,

@@ -98,6 +98,8 @@ def test_what_a_call_gives_is_made_by_the_call() -> None:
         ("keras.optimizers.Adam", "optimizer"),
         ("optimizers.SGD", "optimizer"),
         ("keras.optimizers.LossScaleOptimizer", None),
+        ("keras.optimizers.Nadam", None),
+        ("keras.optimizers.ScheduleFreeAdamW", None),
         ("keras.optimizers.schedules.ExponentialDecay", "schedule"),
         ("losses.MeanSquaredError", "loss"),
         ("keras.losses.mse", None),

@@ -665,6 +665,13 @@ OBJECTS = (
         LOOP,
     ),
     no(
+        "an optimizer that counts its calls in Python, as Keras 2 does",
+        "captured-not-fixed",
+        "nadam = tf.keras.optimizers.Nadam(0.05)\n",
+        STEP.replace("optimizer", "nadam"),
+        LOOP,
+    ),
+    no(
         "a model that is called a second time for a metric only",
         "called-again",
         "mean = tf.keras.metrics.Mean()\n",

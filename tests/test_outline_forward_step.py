@@ -39,6 +39,42 @@ for sequence in sequences:
         summed = summed + out
     print(float(tf.reduce_sum(dense(summed))))
 """
+SHARED = """\
+def compute_loss(model, x, y):
+    return loss_fn(y, model(x))
+
+
+"""
+COUNTED = """\
+count = []
+
+
+def compute_loss(model, x, y):
+    count.append(1)
+    return loss_fn(y, model(x))
+
+
+"""
+STEPS = """\
+@tf.function
+def train_step(x, y):
+    with tf.GradientTape() as tape:
+        loss = compute_loss(model, x, y)
+    grads = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(grads, model.trainable_variables))
+
+
+optimizer = tf.keras.optimizers.SGD(0.05)
+"""
+EVALUATION = """\
+for epoch in range(3):
+    for x, y in data:
+        train_step(x, y)
+    seen = tf.keras.metrics.Mean()
+    for x, y in data:
+        seen(compute_loss(model, x, y))
+    print(float(seen.result()))
+"""
 
 
 def script(*parts: str) -> str:
@@ -261,8 +297,9 @@ test_outline_forward_step = bench(
             total += float(loss_fn(y, model(x))) + float(tf.reduce_sum(model(x)))
         """,
     ),
-    alone(
+    no(
         "a `float` of the file's own",
+        "reads-on-host",
         """
         def float(v):
             return 2 * v.numpy()
@@ -2002,6 +2039,41 @@ for sequence in sequences:
     summed = forward_step(tuple(sequence))
     print(float(tf.reduce_sum(dense(summed))))
 """,
+    ),
+    # Functions that steps ask models with, too
+    alone(
+        "a function of a step that counts its calls, now and then",
+        COUNTED,
+        STEPS,
+        "if len(count) % 100 == 0:\n    print(compute_loss(model, xs, ys))\n",
+    ),
+    no(
+        "a function of a step that counts its calls",
+        "python-effect",
+        COUNTED,
+        STEPS,
+        EVALUATION,
+    ),
+    no(
+        "a function of a step that is asked for two models in turns",
+        "argument-varies",
+        "other = tf.keras.Sequential([tf.keras.Input((6,)), tf.keras.layers.Dense(3)])\n",
+        SHARED,
+        STEPS,
+        EVALUATION.replace("(model", "(other if epoch else model"),
+    ),
+    yes(
+        "a function that a step calls as well, for a metric that is made anew",
+        f"{SHARED}{STEPS}{EVALUATION}",
+        f"""{SHARED}{STEPS}
+
+@tf.function
+def forward_step(x, y):
+    return compute_loss(model, x, y)
+
+
+{EVALUATION.replace("compute_loss(model, x, y)", "forward_step(x, y)")}""",
+        shapes=("crlf", "tabs"),
     ),
     offers(
         "draws",

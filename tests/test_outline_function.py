@@ -119,6 +119,66 @@ def compiled_step(x, y):
 WITH_NOISE = changed(FUNCTION, "compiled_step(x", "compiled_step(z", "model(x)", "model(z)")
 NOISE = "    z = np.random.normal(size=(8, 4)).astype(np.float32)\n"
 AGAIN = changed(STEP, "def step(x, y):\n", "", "model(x)", "model(z)", f"{END}\n\n", "")
+# Linear in what the model gives, so that no gradient waits for that.
+LINEAR = """\
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x) * y)
+    grads = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(grads, model.trainable_variables))
+    return loss
+
+
+"""
+APPLY = "    optimizer.apply_gradients(zip(grads, model.trainable_variables))\n"
+RETURN = "    return loss\n"
+READ = """\
+def compiled_step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x) * y)
+    grads = tape.gradient(loss, model.trainable_variables)
+    return loss, grads
+"""
+UPDATED = f"@tf.function\ndef compiled_update(grads):\n{APPLY}\n\n"
+APART = "def step(x, y):\n    loss, grads = compiled_step(x, y)\n    compiled_update(grads)\n"
+EAGER = changed(APART, "    compiled_update(grads)\n", APPLY)
+CLIP = "    grads, norm = tf.clip_by_global_norm(grads, 1.0)\n"
+NORM = "    print(float(tf.linalg.global_norm(grads)))\n"
+NET = """\
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(3)
+
+    def call(self, x):
+        return self.dense(x)
+
+
+net = Net()
+
+
+"""
+DECAYED = """\
+def decayed(grads):
+    return [g + tf.reduce_sum(model.trainable_variables[0]) for g in grads]
+
+
+"""
+
+
+def apart(
+    name: str, before: str, read: str, update: str, after: str, *, top: str = "", loop: str = LOOP
+) -> Case:
+    """A step whose update becomes a function of its own, or stays as it is."""
+    return rewrites(
+        name,
+        of(top, before, loop),
+        of(top, "@tf.function\n", read, "\n\n", update, after, RETURN, "\n\n", loop),
+        contract="rounding",
+        shapes=("crlf", "tabs"),
+    )
+
+
 CALLED = "def step(x, y):\n    loss = compiled_step(x, y)\n"
 
 test_outline_function = bench(
@@ -433,6 +493,87 @@ test_outline_function = bench(
         ),
         contract="rounding",
         shapes=(),
+    ),
+    # Updates that race with what the step reads
+    apart("an update that no gradient makes wait", LINEAR, READ, UPDATED, APART),
+    apart(
+        "an update of a model that is called twice",
+        changed(LINEAR, "model(x)", "(model(x) - model(2 * x))"),
+        changed(READ, "model(x)", "(model(x) - model(2 * x))"),
+        UPDATED,
+        APART,
+    ),
+    apart(
+        "gradients that are clipped before, and a metric behind",
+        changed(LINEAR, APPLY, f"{CLIP}{APPLY}    mean.update_state(loss)\n"),
+        changed(READ, "    return", f"{CLIP}    return"),
+        changed(
+            UPDATED, "(grads):", "(grads, loss):", APPLY, f"{APPLY}    mean.update_state(loss)\n"
+        ),
+        changed(APART, "update(grads)", "update(grads, loss)"),
+        top="mean = tf.keras.metrics.Mean()\n\n\n",
+    ),
+    apart(
+        "Python between the step and the update",
+        changed(LINEAR, APPLY, f"{NORM}{APPLY}"),
+        READ,
+        UPDATED,
+        changed(APART, "    compiled", f"{NORM}    compiled"),
+    ),
+    apart(
+        "an update under a condition",
+        changed(LINEAR, APPLY, f"    if float(loss) > 0:\n    {APPLY}"),
+        READ,
+        UPDATED,
+        changed(APART, "    compiled", "    if float(loss) > 0:\n        compiled"),
+    ),
+    apart(
+        "a model that makes its variables in the step",
+        changed(LINEAR, "model", "net"),
+        changed(READ, "model", "net"),
+        changed(UPDATED, "model", "net"),
+        APART,
+        top=NET,
+    ),
+    apart(
+        "gradients that are changed one by one",
+        changed(LINEAR, APPLY, f"    grads[0] = 2 * grads[0]\n{APPLY}"),
+        READ,
+        "",
+        changed(EAGER, APPLY, f"    grads[0] = 2 * grads[0]\n{APPLY}"),
+    ),
+    apart(
+        "an optimizer that is replaced",
+        LINEAR,
+        READ,
+        "",
+        EAGER,
+        loop=f"{LOOP}    optimizer = tf.keras.optimizers.SGD(0.1)\n",
+    ),
+    apart(
+        "another optimizer in other turns",
+        changed(LINEAR, "(x, y)", "(x, y, optimizer)"),
+        READ,
+        "",
+        changed(EAGER, "def step(x, y)", "def step(x, y, optimizer)"),
+        loop="other = tf.keras.optimizers.Adam(0.1)\n"
+        "for i, (x, y) in enumerate(data):\n    step(x, y, other if i % 2 else optimizer)\n",
+    ),
+    apart(
+        "variables of a model that was not called before",
+        changed(LINEAR, "(grads, model", "(grads, net"),
+        READ,
+        "",
+        changed(EAGER, "(grads, model", "(grads, net"),
+        top=NET,
+    ),
+    apart(
+        "weights that the update changes, in a function",
+        changed(LINEAR, "zip(grads", "zip(decayed(grads)"),
+        READ,
+        "",
+        changed(EAGER, "zip(grads", "zip(decayed(grads)"),
+        top=DECAYED,
     ),
     rewrites(
         "a function in the function that runs once",

@@ -81,6 +81,8 @@ def gathering(old: str, new: str, *others: str) -> str:
 UPDATE = "        optimizer.apply_gradients(zip(means, net.trainable_variables))\n"
 ZEROS = "        sums = [tf.zeros_like(v) for v in net.trainable_variables]\n"
 FIRST = "sums = [tf.zeros_like(v) for v in net.trainable_variables]\nfor"
+BESIDE = "        mean.update_state(net(x))\n"
+MEAN = "mean = tf.keras.metrics.Mean()\n"
 SUM = "sums = [s + g for s, g in zip(sums, gradients)]"
 
 test_outline_train_step = bench(
@@ -406,11 +408,19 @@ test_outline_train_step = bench(
         "if len(xs) > 3:\n    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n",
         LOOP,
     ),
-    no("a model called twice", "called-again", with_lines("model(x))", "model(x)) + model(2 * x)")),
     no(
-        "a model called in a loop",
+        "a model that trains called twice",
         "called-again",
-        with_lines("model(x))", "model(x)) + tf.add_n([model(one) for one in (x, y)])"),
+        with_lines("model(x))", "model(x, training=True)) + model(2 * x, training=True)"),
+    ),
+    no(
+        "a model called before and after it is changed",
+        "called-again",
+        with_lines(
+            "        loss",
+            "        first = model(2 * x)\n"
+            "        model.trainable_variables[0].assign(tf.zeros((6, 8)))\n        loss",
+        ).replace("model(x))", "model(x)) + first"),
     ),
     no(
         "noise of numpy",
@@ -1268,6 +1278,58 @@ test_outline_train_step = bench(
         ),
         contract="rounding",
         shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "a model called twice: the update comes when all has been read",
+        script(with_lines("model(x))", "model(x)) + model(2 * x)")),
+        script("""
+        @tf.function
+        def train_step(y, x):
+            with tf.GradientTape() as tape:
+                loss = loss_object(y, model(x)) + model(2 * x)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            return loss, gradients
+
+
+        @tf.function
+        def update_step(gradients):
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+
+        for x, y in data:
+            loss, gradients = train_step(y, x)
+            update_step(gradients)
+            print(float(loss))
+        """),
+        contract="rounding",
+        shapes=("crlf", "tabs"),
+    ),
+    rewrites(
+        "what the update may change is read beside it, and stays in the loop",
+        script(gathering(UPDATE, UPDATE + BESIDE, FIRST, MEAN + FIRST)),
+        script(
+            NET,
+            GATHERING[: GATHERING.index(FIRST)],
+            MEAN + FIRST.removesuffix("for") + "\n\n",
+            """
+            @tf.function
+            def update_step(sums):
+                means = [s / 4 for s in sums]
+                optimizer.apply_gradients(zip(means, net.trainable_variables))
+
+
+            for i, (x, y) in enumerate(data):
+                loss, gradients = train_step(x, y)
+                sums = [s + g for s, g in zip(sums, gradients)]
+                if i % 4 == 3:
+                    update_step(sums)
+                    mean.update_state(net(x))
+                    sums = [tf.zeros_like(v) for v in net.trainable_variables]
+                print(float(loss))
+            """,
+        ),
+        contract="rounding",
+        shapes=(),
     ),
     rewrites(
         "gathered and clipped by the one step and applied by the other",

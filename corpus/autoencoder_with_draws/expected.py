@@ -79,10 +79,15 @@ def compiled_step(model, x):
     return loss, gradients
 
 
+@tf.function
+def compiled_update(optimizer, gradients, model):
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+
 def train_step(model, x, optimizer):
     """Executes one training step and returns the loss."""
     loss, gradients = compiled_step(model, x)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    compiled_update(optimizer, gradients, model)
     return loss
 
 
@@ -107,13 +112,19 @@ test_dataset = tf.data.Dataset.from_tensor_slices(test_images).batch(BATCH).pref
 optimizer = tf.keras.optimizers.Adam(1e-3)
 model = CVAE(LATENT, tf.random.Generator.from_seed(9))
 
+
+@tf.function
+def forward_step(test_x):
+    return compute_loss(model, test_x)
+
+
 for epoch in range(1, EPOCHS + 1):
     for train_x in train_dataset:
         train_step(model, train_x, optimizer)
 
     loss = tf.keras.metrics.Mean()
     for test_x in test_dataset:
-        loss(compute_loss(model, test_x))
+        loss(forward_step(test_x))
     elbo = -loss.result()
     print("Epoch: {}, Test set ELBO: {:.4f}".format(epoch, float(elbo)))
 

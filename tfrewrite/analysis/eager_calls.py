@@ -20,6 +20,7 @@ from tfrewrite.analysis.abstract_values import (
     Thing,
     Unknown,
     Value,
+    group,
     joined,
     made_by,
     parts,
@@ -128,6 +129,8 @@ class EagerCalls:
             if isinstance(merged, Thing) and symbol in keras_things.SQUASHING:
                 return replace(merged, squashes=True)
             return merged
+        if symbol == "clip_by_global_norm" and values and isinstance(values[0], Group):
+            return group(replace(values[0], lazy=False), Tensor())
         steady = (
             self._values.runs_once(call)
             or symbol not in ("convert_to_tensor", "constant", "stack", "concat")

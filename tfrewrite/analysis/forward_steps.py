@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis import keras_things
-from tfrewrite.analysis.abstract_values import Group, Number, Own, Thing, Value, parts
+from tfrewrite.analysis.abstract_values import Code, Group, Number, Own, Thing, Value, parts
 from tfrewrite.analysis.array_shapes import rows
 from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.obstacle import Obstacle
@@ -83,6 +83,10 @@ class ForwardSteps:
         """Whether a function can be compiled, with a tape or without, or one that calls it."""
         return function in self._traced or self._is_reached(function, self._traced, set())
 
+    def is_compiled_itself(self, function: ast.FunctionDef) -> bool:
+        """Whether a function can be compiled, with a tape or without."""
+        return function in self._traced
+
     @cached_property
     def _found(self) -> list[Forward]:
         judged = [self._judged(step) for step in self._candidates()]
@@ -135,12 +139,40 @@ class ForwardSteps:
     # What stretches of loops ask
 
     def asked(self, call: ast.Call) -> list[Thing | Own]:
-        """The models and layers that a call asks, but for those it puts together or makes."""
+        """The models and layers that a call asks, but for those it puts together or makes.
+
+        So it may do through a function that steps call as well, which is not compiled by itself.
+        """
         if isinstance(call.func, ast.Call):
             return []
-        found = self._of_keras(call)
+        found = self._of_keras(call) or self._asked_by(self._function(call))
         symbolic = found and any(map(_is_symbolic, parts(self._values.value(call))))
         return [] if symbolic else found
+
+    def _asked_by(self, function: ast.FunctionDef | None) -> list[Thing | Own]:
+        """What a function asks that steps call, and perhaps others."""
+        if function is None or function.decorator_list or self.is_compiled_itself(function):
+            return []
+        calls = self._steps.calls(function) or ()
+        shared = any(self._is_of_a_step(call, set()) for call in calls)
+        return list(self._called_beneath(function, set())) if shared else []
+
+    def _called_beneath(
+        self, function: ast.FunctionDef, seen: set[ast.AST]
+    ) -> Iterator[Thing | Own]:
+        """The models and layers that a function calls, itself or through others."""
+        seen.add(function)
+        yield from self._called(function)
+        for node in self._within(function):
+            inner = self._function(node) if isinstance(node, ast.Call) else None
+            if inner is not None and inner not in seen:
+                yield from self._called_beneath(inner, seen)
+
+    def _function(self, call: ast.Call) -> ast.FunctionDef | None:
+        """The function of the file that a call runs."""
+        found = self._values.value(call.func) if self._names.dotted(call.func) is None else None
+        node = found.node if isinstance(found, Code) else None
+        return node if isinstance(node, ast.FunctionDef) else None
 
     def is_enough(self, called: Iterable[Thing | Own]) -> bool:
         """Whether a model is among what is called, or several layers are."""

@@ -69,10 +69,14 @@ class ForwardStretches:
         asking = [number for number, one in enumerate(step.statements) if self._asks(one)]
         first = asking[0] if asking else len(step.statements)
         last = asking[-1] + 1 if asking else 0
+        ends = [(None, step.value), (None, None), (last, None)]
+        given = self._given(step.statements[last - 1]) if asking else None
+        if given is not None:
+            ends.append((last - 1, given))
         found = [
             replace(step, statements=step.statements[start:end], value=value)
             for start in (0, first)
-            for end, value in ((None, step.value), (None, None), (last, None))
+            for end, value in ends
         ]
         return [one for one in dict.fromkeys(found) if one.statements or one.value is not None]
 
@@ -148,7 +152,9 @@ class ForwardStretches:
             start -= 1
         while end < len(block) and self._is_work(block[end]):
             end += 1
-        value = self._read(block[end]) if end < len(block) else None
+        value = None
+        if end < len(block):
+            value = self._read(block[end]) or self._given(block[end])
         if end == index and (value is None or call not in ast.walk(value)):
             return None
         loops = [one for one in self._flow.enclosing(anchor) if isinstance(one, _LOOPS)]
@@ -176,6 +182,37 @@ class ForwardStretches:
                 read = self._read_by(value)
                 return read if read is not None and self._computes(read) else None
         return None
+
+    def _given(self, statement: ast.stmt) -> ast.expr | None:
+        """What a statement adds to something, or gives a metric, and computes before all else."""
+        others: list[ast.expr] = []
+        match statement:
+            case (
+                ast.AugAssign(target=ast.Name(), value=given)
+                | ast.Expr(
+                    value=ast.Call(
+                        func=ast.Attribute(value=ast.Name(), attr="append"),
+                        args=[given],
+                        keywords=[],
+                    )
+                )
+            ):
+                pass
+            case ast.Expr(value=ast.Call(func=func, args=[*others, given])) if (
+                self._is_metric(func)
+            ):
+                pass
+            case _:
+                return None
+        plain = all(isinstance(one, ast.Name) for one in others)
+        return given if plain and self._asks(given) and self._computes(given) else None
+
+    def _is_metric(self, func: ast.expr) -> bool:
+        """Whether a call of something updates a metric."""
+        if isinstance(func, ast.Attribute) and func.attr == "update_state":
+            func = func.value
+        found = self._values.value(func)
+        return isinstance(found, Thing) and found.kind == "metric"
 
     def _read_by(self, value: ast.expr) -> ast.expr | None:
         """What an expression reads in Python before it does all else: `m(x)` of `m(x).numpy()`."""
@@ -230,7 +267,7 @@ class ForwardStretches:
             return path in _COUNTING
         function = self._own.function(call)
         if isinstance(function, ast.FunctionDef):
-            return not function.decorator_list and not self._forward.is_compiled(function)
+            return not function.decorator_list and not self._forward.is_compiled_itself(function)
         if isinstance(call.func, ast.Attribute) and call.func.attr in _OF_METRICS:
             owner = self._values.value(call.func.value)
             if isinstance(owner, Thing) and owner.kind == "metric":

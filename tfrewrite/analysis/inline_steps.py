@@ -13,7 +13,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.abstract_values import Thing, parts
+from tfrewrite.analysis.abstract_values import Code, Own, Thing, parts
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.source import Block
 from tfrewrite.analysis.tensor_work import TensorWork
@@ -30,6 +30,7 @@ _UPDATING = frozenset(
 )
 _FOLLOWING = frozenset({"update_state"})
 _LOOPS = (ast.For, ast.While)
+_WITH_VARIABLES = ("model", "layer")
 _BY_HELPERS = (("predict", "predict_on_batch"), ("fit", "train_on_batch"))
 
 
@@ -103,14 +104,14 @@ class InlineSteps:
 
     @cached_property
     def all(self) -> list[InlineStep]:
-        """Every tape that is opened turn by turn, and every update of a loop that none goes to.
+        """Every tape that is opened turn by turn, and every update that goes to none of them.
 
         They are in the order of the text.
         """
         found: list[InlineStep] = []
         taken: set[ast.AST] = set()
         for kind, anchor, heart in self._anchors():
-            around = self._repeated(anchor, kind)
+            around = self._repeated(anchor)
             if around is None or self._steps.is_traced(anchor):
                 continue
             if isinstance(self._scopes.of(anchor).node, ast.ClassDef):
@@ -122,24 +123,23 @@ class InlineSteps:
             found.append(step)
         return sorted(found, key=lambda one: one.anchor.lineno)
 
-    def _repeated(self, anchor: ast.stmt, kind: Kind) -> Loop | ast.FunctionDef | None:
+    def _repeated(self, anchor: ast.stmt) -> Loop | ast.FunctionDef | None:
         """The outermost loop around a statement of its turns, or a function that loops call."""
         loops = [one for one in self._flow.enclosing(anchor) if isinstance(one, _LOOPS)]
         if loops:
             return loops[-1] if self.is_of_the_turn(anchor, loops[0]) else None
         function = self._source.function(anchor)
-        if kind is not Kind.STEP or not isinstance(function, ast.FunctionDef):
+        if not isinstance(function, ast.FunctionDef):
             return None
-        return (
-            function if self.is_of_the_turn(anchor, function) and self._is_kept(function) else None
-        )
+        is_step = self.is_of_the_turn(anchor, function) and self._is_kept(function)
+        return function if is_step else None
 
     def _is_kept(self, function: ast.FunctionDef) -> bool:
         """Whether a function with a step stays as it is, though all about its callers is known."""
-        for step in self._steps.all():
-            if step.function is function and self.may_be_taken_apart(step):
-                return isinstance(self._steps.replayed(step), Obstacle)
-        return False
+        step = self._steps.eager(function)
+        if step is None or not self.may_be_taken_apart(step):
+            return False
+        return isinstance(self._steps.replayed(step), Obstacle)
 
     def may_be_taken_apart(self, step: Step) -> bool:
         """Whether all is known about the callers of a function, and its place is its own.
@@ -224,6 +224,13 @@ class InlineSteps:
         """
         if step.kind is not Kind.UPDATE:
             return None
+        for call in step.nodes:
+            if isinstance(call, ast.Call) and self._runs_code(call):
+                message = (
+                    f"`{ast.unparse(call.func)}` in line {call.lineno} may read what is updated"
+                    " there, and nothing but the graph keeps the order"
+                )
+                return Obstacle("races-with-update", message)
         found = [one for part in step.statements for one in self._work.weights(part)]
         changed = {
             maker for weights, needed in found if not needed for maker in self._made(weights)
@@ -237,6 +244,14 @@ class InlineSteps:
                 )
                 return Obstacle("races-with-update", message)
         return None
+
+    def _runs_code(self, call: ast.Call) -> bool:
+        """Whether a call runs a model, a layer or code of the file."""
+        return any(
+            isinstance(part, (Code, Own))
+            or (isinstance(part, Thing) and (part.kind in _WITH_VARIABLES or bool(part.code)))
+            for part in parts(self._values.value(call.func))
+        )
 
     def _made(self, weights: ast.expr) -> set[ast.AST]:
         """The calls that have made some variables."""

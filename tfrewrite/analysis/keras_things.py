@@ -41,8 +41,12 @@ SQUASHING = frozenset(
 WITH_STATE = {"keras.layers.SimpleRNN": 2, "keras.layers.GRU": 2, "keras.layers.LSTM": 3}
 # How many states they keep, which they give in a list where they are given one.
 CELLS = {"keras.layers.SimpleRNNCell": 1, "keras.layers.GRUCell": 1, "keras.layers.LSTMCell": 2}
-# Their methods `apply_gradients` and `apply` were not traced, or keep a state in Python.
-_OTHER_OPTIMIZERS = frozenset("LossScaleOptimizer MultiOptimizer Optimizer OptimizerMap".split())
+# Their methods `apply_gradients` and `apply` were not traced, or keep a state in Python, as that of
+# Nadam before Keras 3; that of Adafactor cannot make its variables in a trace for some names.
+_OTHER_OPTIMIZERS = frozenset(
+    "Adafactor LossScaleOptimizer MultiOptimizer Nadam Optimizer OptimizerMap"
+    " ScheduleFreeAdamW".split()
+)
 # Their stream is a variable, and the same in a trace.
 GENERATORS = frozenset(
     f"random.{name}"

@@ -69,20 +69,24 @@ class StepFunctions:
         self._classes = facts.classes
         self._own = facts.own_calls
         self._replayed: dict[ast.FunctionDef, Trace | Obstacle] = {}
+        self._open: set[ast.FunctionDef] = set()
 
     def all(self) -> list[Step]:
         """Every function with a tape that a loop calls, or that nothing in the file calls."""
-        found = []
         functions = sorted(self._source.all(ast.FunctionDef), key=lambda node: node.lineno)
-        for function in functions:
-            if function.decorator_list or not self._has_tape(function):
-                continue
-            if self._is_for_fit(function) or self._is_compiled(function, set()):
-                continue
-            calls = self.calls(function)
-            if not calls or any(self._is_repeated(call, set()) for call in calls):
-                found.append(Step(function, None if calls is None else tuple(calls)))
-        return found
+        found = [self.eager(one) for one in functions if self._has_tape(one)]
+        return [one for one in found if one is not None]
+
+    def eager(self, function: ast.FunctionDef) -> Step | None:
+        """A function that a loop calls, or nothing in the file, where no trace goes through it."""
+        if function.decorator_list or self._is_for_fit(function):
+            return None
+        if self._is_compiled(function, set()):
+            return None
+        calls = self.calls(function)
+        if calls and not any(self._is_repeated(call, set()) for call in calls):
+            return None
+        return Step(function, None if calls is None else tuple(calls))
 
     def compiled(self) -> list[Step]:
         """Every function with a tape that is a `tf.function` and that loops outside of it call."""
@@ -112,8 +116,7 @@ class StepFunctions:
         if isinstance(found, Obstacle):
             return found
         assert step.calls is not None
-        changes = found.updates or found.trains or self._may_keep_states
-        if found.again and (changes or self._has_tape(step.function)):
+        if found.again and (found.updates or found.trains or self._may_keep_states):
             # Measured with 2.21, in scripts that know nothing of this tool.
             message = (
                 f"{found.again} may be called twice in a step, which may compute wrong compiled"
@@ -345,13 +348,44 @@ class StepFunctions:
                 given[name] = value
                 found = joined(*map(self._values.value, known))
                 masked = masked or mask_lost(self._facts, found, f"`{name}`")
+        asked = self._asked_before(step)
         if isinstance(cls, ast.ClassDef):
-            trace = self._facts.tracing.replayed(Code(function, Own(cls)), given)
+            trace = self._facts.tracing.replayed(Code(function, Own(cls)), given, None, asked)
         else:
-            trace = self._facts.tracing.replayed(Code(function), given, self._loop(step))
+            trace = self._facts.tracing.replayed(Code(function), given, self._loop(step), asked)
         if isinstance(trace, Trace):
             trace.masked = masked or trace.masked
         return trace
+
+    def _asked_before(self, step: Step) -> list[Thing | Own]:
+        """The models that were called by what the arguments come from, as gradients of them do."""
+        found: list[Thing | Own] | None = None
+        for call in step.calls or ():
+            asked = [one for argument in call.args for one in self._asked_for(argument)]
+            found = asked if found is None else [one for one in found if one in asked]
+        return found or []
+
+    def _asked_for(self, argument: ast.expr) -> list[Thing | Own]:
+        """The models that a compiled function has called which gave an argument, or what it is of.
+
+        Such a function is one of the file that can be followed.
+        """
+        bindings = self._flow.reaching(argument) if isinstance(argument, ast.Name) else []
+        made = bindings[0].value if len(bindings) == 1 else None
+        if isinstance(made, ast.ListComp):
+            return self._asked_for(made.generators[0].iter)
+        if not isinstance(made, ast.Call):
+            return []
+        function = self._own.function(made)
+        if not isinstance(function, ast.FunctionDef):
+            return [one for inner in made.args for one in self._asked_for(inner)]
+        if not function.decorator_list or function in self._open:
+            return []
+        self._open.add(function)
+        calls = self.calls(function)
+        found = self.replayed(Step(function, None if calls is None else tuple(calls)))
+        self._open.discard(function)
+        return [] if isinstance(found, Obstacle) else found.asked
 
     def _loop(self, step: Step) -> Loop | None:
         """The outermost loop that all calls stand in, where it is one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from tfrewrite.analysis.abstract_values import Bottom, Thing, Value
+from tfrewrite.analysis.abstract_values import Bottom, Own, Thing, Value
 from tfrewrite.analysis.gradient_flow import Read
 from tfrewrite.analysis.obstacle import Obstacle
 
@@ -69,6 +69,8 @@ class Trace:
     """Whether it changes variables."""
     trains: bool = False
     """Whether a model or layer is called as in training, where it may change variables."""
+    asked: list[Thing | Own] = field(default_factory=list)
+    """The models and other objects of Keras that are surely called."""
     ops: int = 0
     """About how many ops are surely run in each call, one by one; no fewer than that."""
     masked: str = ""

@@ -125,8 +125,9 @@ class TracedCalls:
         return thing.kind in _MADE_WHOLE and bool(makers) and early
 
     def _was_called(self, owner: Thing | Own) -> bool:
-        """Whether just this object has been called."""
-        return any((one.made, one.of) == (owner.made, owner.of) for one, _ in self._tracer.called)
+        """Whether just this object has been called, here or before."""
+        called = [*self._tracer.asked, *(one for one, _ in self._tracer.called)]
+        return any((one.made, one.of) == (owner.made, owner.of) for one in called)
 
     def _part_of(self, owner: Own, value: Value) -> Value:
         """What an object of the file holds, known by the object where it made that itself."""

@@ -59,18 +59,24 @@ class Tracing:
         self._facts = facts
 
     def replayed(
-        self, code: Code, arguments: Mapping[str, Value], during: Loop | None = None
+        self,
+        code: Code,
+        arguments: Mapping[str, Value],
+        during: Loop | None = None,
+        asked: Sequence[Thing | Own] = (),
     ) -> Trace | Obstacle:
         """What a trace of a function does, or why it could not be replayed.
 
-        With `during` the function is called in the turns of that loop only.
+        With `during` the function is called in the turns of that loop only. What is in `asked` has
+        surely been called before, and so has its variables.
         """
-        tracer = Tracer(self._facts, during)
+        tracer = Tracer(self._facts, during, asked)
         try:
             found = tracer.run(code, dict(arguments), code.node)
         except TraceError as stop:
             return stop.obstacle
         tracer.trace.returned = found
+        tracer.trace.asked = [one for one, _ in tracer.called]
         return tracer.trace
 
     def called(self, calls: Sequence[tuple[Value, list[Value]]]) -> Trace | Obstacle:
@@ -88,8 +94,11 @@ class Tracing:
 class Tracer:
     """One trace: what the names of the functions gone through hold at the moment."""
 
-    def __init__(self, facts: Facts, during: Loop | None = None) -> None:
+    def __init__(
+        self, facts: Facts, during: Loop | None = None, asked: Sequence[Thing | Own] = ()
+    ) -> None:
         self.facts = facts
+        self.asked = asked
         self._during = during
         self.values = facts.eager_values
         self.trace = Trace()
