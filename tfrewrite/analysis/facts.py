@@ -9,7 +9,9 @@ from tfrewrite.analysis.accumulators import Accumulators
 from tfrewrite.analysis.afterwards import Afterwards
 from tfrewrite.analysis.assigns import Assigns
 from tfrewrite.analysis.batch_code import BatchCode
+from tfrewrite.analysis.batch_making import BatchMaking
 from tfrewrite.analysis.batch_rows import BatchRows
+from tfrewrite.analysis.batch_uses import BatchUses
 from tfrewrite.analysis.batches_ahead import BatchesAhead
 from tfrewrite.analysis.beforehand import Beforehand
 from tfrewrite.analysis.building import Building
@@ -31,6 +33,7 @@ from tfrewrite.analysis.eager_runs import EagerRuns
 from tfrewrite.analysis.eager_values import EagerValues
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
+from tfrewrite.analysis.fed_loops import FedLoops
 from tfrewrite.analysis.fed_tensors import FedTensors
 from tfrewrite.analysis.feed_helpers import FeedHelpers
 from tfrewrite.analysis.feeds import Feeds
@@ -102,6 +105,7 @@ from tfrewrite.analysis.trace_effects import TraceEffects
 from tfrewrite.analysis.traced_code import TracedCode
 from tfrewrite.analysis.tracing import Tracing
 from tfrewrite.analysis.trained_models import TrainedModels
+from tfrewrite.analysis.turn_values import TurnValues
 from tfrewrite.analysis.unread import Unread
 from tfrewrite.analysis.unrolled import UnrolledLoops
 from tfrewrite.analysis.ways import Ways
@@ -404,6 +408,26 @@ class Facts:
     def data_values(self) -> DataValues:
         """Which values are data."""
         return DataValues(self)
+
+    @cached_property
+    def turn_values(self) -> TurnValues:
+        """What a turn of a loop has of its own."""
+        return TurnValues(self)
+
+    @cached_property
+    def fed_loops(self) -> FedLoops:
+        """Whether loops take one batch in each turn."""
+        return FedLoops(self)
+
+    @cached_property
+    def batch_making(self) -> BatchMaking:
+        """What makes a batch."""
+        return BatchMaking(self)
+
+    @cached_property
+    def batch_uses(self) -> BatchUses:
+        """What else uses a batch."""
+        return BatchUses(self)
 
     @cached_property
     def fed_batches(self) -> FedBatches:
