@@ -44,6 +44,6 @@ def test_nothing_has_no_names() -> None:
         ("a[0] = 1", False),
     ],
 )
-def test_what_surely_binds_a_name(text: str, sure: bool) -> None:
+def test_what_surely_binds_a_name(text: str, *, sure: bool) -> None:
     (statement,) = ast.parse(text).body
     assert surely_binds(statement, "a") == sure

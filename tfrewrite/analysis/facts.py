@@ -33,6 +33,7 @@ from tfrewrite.analysis.eager_runs import EagerRuns
 from tfrewrite.analysis.eager_values import EagerValues
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
+from tfrewrite.analysis.fed_keys import FedKeys
 from tfrewrite.analysis.fed_loops import FedLoops
 from tfrewrite.analysis.fed_tensors import FedTensors
 from tfrewrite.analysis.feed_helpers import FeedHelpers
@@ -100,6 +101,7 @@ from tfrewrite.analysis.steady_constants import SteadyConstants
 from tfrewrite.analysis.steady_traces import SteadyTraces
 from tfrewrite.analysis.step_functions import StepFunctions
 from tfrewrite.analysis.step_names import StepNames
+from tfrewrite.analysis.taken_batches import TakenBatches
 from tfrewrite.analysis.tensor_uses import TensorUses
 from tfrewrite.analysis.trace_effects import TraceEffects
 from tfrewrite.analysis.traced_code import TracedCode
@@ -438,6 +440,16 @@ class Facts:
     def fetched_batches(self) -> FetchedBatches:
         """Which batches runs of their own may fetch."""
         return FetchedBatches(self)
+
+    @cached_property
+    def fed_keys(self) -> FedKeys:
+        """Which tensors keys of feeds are."""
+        return FedKeys(self)
+
+    @cached_property
+    def taken_batches(self) -> TakenBatches:
+        """Whether runs take the elements that are made for them."""
+        return TakenBatches(self)
 
     @cached_property
     def fed_tensors(self) -> FedTensors:

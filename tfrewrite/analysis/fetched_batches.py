@@ -31,7 +31,7 @@ class FetchedBatches:
         self._flow = facts.flow
         self._own = facts.own_calls
         self._sessions = facts.sessions
-        self._placeholders = facts.placeholders
+        self._keys = facts.fed_keys
         self._uses = facts.batch_uses
         self._values = facts.turn_values
         self._feeds = {run.feed: run for run in self._sessions.runs.values() if run.feed}
@@ -87,9 +87,13 @@ class FetchedBatches:
         found = replace(batch, source=source, own_run=True, copied=[], fetched=[], obstacle=None)
         return self._used(found, dtypes) or found
 
+    def is_whole(self, batch: FedBatch) -> bool:
+        """Whether the dict of a batch is written out, in one place of the turn."""
+        return batch.helper is None and not batch.filling
+
     def _pieced(self, batch: FedBatch) -> Obstacle | None:
         """A dict that is not written out in one place of the turn."""
-        if batch.helper is None and not batch.filling:
+        if self.is_whole(batch):
             return None
         if batch.obstacle is not None:
             return batch.obstacle
@@ -238,7 +242,5 @@ class FetchedBatches:
 
     def _dtype(self, key: ast.expr, batch: FedBatch) -> str | Obstacle:
         """The type of the placeholder that a key is."""
-        found = self._placeholders.of(key, batch.loop)
-        if isinstance(found, Obstacle):
-            return found
-        return self._names.dotted(found.dtype) or ast.unparse(found.dtype)
+        found = self._keys.of(key, batch.loop)
+        return found if isinstance(found, Obstacle) else found.dtype

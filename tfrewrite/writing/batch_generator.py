@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
-    from tfrewrite.edits import Edit
 
 
 class BatchWriter:
@@ -32,9 +31,6 @@ class BatchWriter:
         self._unit = indentation_of(facts, batch.loop)
         self._batches = self._fresh("batches")
         self._iterator = self._fresh("batch_iterator")
-
-    def edits(self) -> tuple[Edit, ...]:
-        raise NotImplementedError
 
     def _fresh(self, base: str) -> str:
         name = self._facts.names.fresh(base, self._taken)

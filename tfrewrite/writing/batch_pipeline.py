@@ -39,7 +39,7 @@ class BatchPipeline(BatchWriter):
         self, facts: Facts, batch: FedBatch, placeholders: list[Placeholder], place: ast.stmt,
         taken: set[str], *, in_graph: bool,
     ) -> None:  # fmt: skip
-        tensorflow = tensorflow_of(facts, placeholders[0])
+        tensorflow = tensorflow_of(facts, placeholders[0].call)
         super().__init__(facts, batch, tensorflow, place, taken, in_graph=in_graph)
         self._placeholders = placeholders
         self._way = placeholders[0].way

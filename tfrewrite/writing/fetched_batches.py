@@ -7,24 +7,22 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression
 from tfrewrite.writing.batch_generator import BatchWriter
-from tfrewrite.writing.default_placeholders import structure, tensorflow_of
+from tfrewrite.writing.default_placeholders import structure
 from tfrewrite.writing.hoisted import text_of
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
     from tfrewrite.analysis.feed_entries import Entry
-    from tfrewrite.analysis.placeholders import Placeholder
 
 
 class FetchedBatchPipeline(BatchWriter):
     """The pipeline before the loop, and in each turn a batch of it by the names that it had."""
 
     def __init__(
-        self, facts: Facts, batch: FedBatch, placeholders: list[Placeholder], place: ast.stmt,
-        taken: set[str], *, in_graph: bool,
+        self, facts: Facts, batch: FedBatch, tensorflow: str, place: ast.stmt, taken: set[str],
+        *, in_graph: bool,
     ) -> None:  # fmt: skip
-        tensorflow = tensorflow_of(facts, placeholders[0])
         super().__init__(facts, batch, tensorflow, place, taken, in_graph=in_graph)
         self._next = self._fresh("next_batch")
         self._ahead = self._fresh("batches_ahead") if batch.source is not None else ""
@@ -57,8 +55,7 @@ class FetchedBatchPipeline(BatchWriter):
             self._batch
         ):
             return text
-        word = entry.key.attr if isinstance(entry.key, ast.Attribute) else ast.unparse(entry.key)
-        self._renamed[entry] = self._fresh(f"next_{word.strip('_').lower()}")
+        self._renamed[entry] = self._fresh(f"next_{_word(entry.key).strip('_').lower()}")
         return self._renamed[entry]
 
     # Before the loops
@@ -131,3 +128,13 @@ class FetchedBatchPipeline(BatchWriter):
             taken = f"{', '.join(self._values)} = {self._running()}.run({self._next})"
             edits.append(InsertBefore(span(after), taken))
         return edits
+
+
+def _word(key: ast.expr) -> str:
+    """What the file calls a key, as far as that can be a part of a name."""
+    match key:
+        case ast.Attribute(attr=word) | ast.Name(id=word):
+            return word
+        case ast.Subscript(slice=ast.Constant(value=str(word))) if word.isidentifier():
+            return word
+    return "value"
