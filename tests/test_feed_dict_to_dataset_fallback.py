@@ -279,6 +279,77 @@ test_refused = bench(
     ),
 )
 
+_NESTED = """\
+z = tf.placeholder(tf.float32, [None, 4])
+"""
+_DRAWN_INSIDE = """\
+for epoch in range(3):
+    for i in range(9):
+        chosen = np.random.randint(0, 1000, 9)
+        sess.run(train, {x: X[chosen], y: Y[chosen]})
+    drawn = np.random.randint(0, 1000, 9)
+    print(sess.run(z, {z: X[drawn]}))
+"""
+_DRAWN_AHEAD = """\
+def batches():
+    for i in range(9):
+        chosen = np.random.randint(0, 1000, 9)
+        yield X[chosen], Y[chosen]
+start_batches = batch_iterator.make_initializer(
+    tf.data.Dataset.from_generator(
+        batches, (x.dtype, y.dtype), (x.shape, y.shape)
+    ).prefetch(1)
+)
+for epoch in range(3):
+    sess.run(start_batches)
+    for i in range(9):
+        sess.run(train)
+    drawn = np.random.randint(0, 1000, 9)
+    print(sess.run(z, {z: X[drawn]}))
+"""
+_WITH_DEFAULTS = """\
+batch_iterator = tf.data.Iterator.from_structure((tf.float32, tf.float32))
+next_x, next_y = batch_iterator.get_next()
+x = tf.placeholder_with_default(next_x, None)
+x.set_shape([None, 4])
+y = tf.placeholder_with_default(next_y, None)
+y.set_shape([None, 1])
+"""
+_OWN_PIPELINE = """\
+def noise():
+    while True:
+        yield np.random.rand(4)
+noises = tf.data.Dataset.from_generator(noise, tf.float64).make_one_shot_iterator().get_next()
+"""
+_DRAWING = """\
+for i in range(9):
+    chosen = np.random.randint(0, 1000, 9)
+    sess.run([train], {x: X[chosen], y: Y[chosen]})
+    print(sess.run(noises))
+"""
+
+test_pipelines_beside = bench(
+    FeedDictToDataset,
+    rewrites(
+        "a batch that is drawn around a loop whose batches are drawn",
+        f"{_HEAD}{_GRAPH}{_NESTED}{_DRAWN_INSIDE}",
+        f"{_HEAD}{_WITH_DEFAULTS}{''.join(_GRAPH.splitlines(keepends=True)[2:])}{_NESTED}"
+        f"{_DRAWN_AHEAD}",
+        contract="exact",
+        refused=("shared-stream",),
+    ),
+    refuses(
+        "a pipeline of the file's own that draws as well",
+        f"{_HEAD}{_GRAPH}{_OWN_PIPELINE}{_DRAWING}",
+        reason="shared-stream",
+    ),
+    refuses(
+        "a pipeline of the file's own of which nothing is known",
+        f"{_HEAD}{_GRAPH}{_OWN_PIPELINE.replace('(noise,', '(other.noise,')}{_DRAWING}",
+        reason="shared-stream",
+    ),
+)
+
 test_races_and_fetches = bench(
     FeedDictToDataset,
     falls_back(

@@ -89,6 +89,7 @@ from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
 from tfrewrite.analysis.row_order import RowOrder
+from tfrewrite.analysis.running_pipelines import RunningPipelines
 from tfrewrite.analysis.savers import Savers
 from tfrewrite.analysis.scalar_tensors import ScalarTensors
 from tfrewrite.analysis.scopes import Scopes
@@ -455,6 +456,11 @@ class Facts:
     def fed_tensors(self) -> FedTensors:
         """Tensors that runs are fed with."""
         return FedTensors(self)
+
+    @cached_property
+    def running_pipelines(self) -> RunningPipelines:
+        """Which pipelines code may run."""
+        return RunningPipelines(self)
 
     @cached_property
     def batches_ahead(self) -> BatchesAhead:
