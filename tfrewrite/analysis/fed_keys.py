@@ -66,18 +66,17 @@ class FedKeys:
     def _traced(self, key: ast.expr, steps: int) -> Node | None:
         """The operation whose result a key is, here or in what callers and objects give for it."""
         node = self._tracer.trace(key)
-        if node.kind is Kind.OP:
+        if node.kind is Kind.OP or steps == _MAX_STEPS:
             return node
-        found = [self._traced(one, steps + 1) for one in self._given(key)] if _is_few(steps) else []
-        calls = [_placeholder(one) for one in found if one is not None]
-        dtypes = {
-            ast.dump(dtype)
-            for dtype in (self._placeholders.number(call) for call in calls if call is not None)
-            if dtype is not None
-        }
-        if None in found or None in calls or len(dtypes) != 1:
-            return None
-        return found[0]
+        found = [self._traced(one, steps + 1) for one in self._given(key)]
+        types = {self._type(one) for one in found if one is not None}
+        return found[0] if found and None not in found and len(types) == 1 else None
+
+    def _type(self, node: Node) -> str:
+        """The type of a placeholder, or of what one is computed from, as the file says it."""
+        call = _placeholder(node)
+        dtype = self._placeholders.number(call) if call is not None else None
+        return ast.unparse(dtype) if dtype is not None else ""
 
     def _given(self, key: ast.expr) -> list[ast.expr]:
         """All that a parameter or an attribute may be set to; nothing where that is not known."""
@@ -115,7 +114,3 @@ def _placeholder(node: Node) -> ast.Call | None:
         return None
     made = (one.expr for one in node.values if one.symbol == "placeholder")
     return next((one for one in made if isinstance(one, ast.Call)), None)
-
-
-def _is_few(steps: int) -> bool:
-    return steps < _MAX_STEPS
