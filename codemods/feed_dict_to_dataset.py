@@ -114,6 +114,14 @@ class FeedDictToDataset(Rule):
     and its error cannot be taken for that of a queue. Nor need anybody know how often the loop
     turns.
 
+    A run of its own is also the way out where elements in place of a feed could be told from it:
+    where the run may not need the batch, or reads by chance what it writes (a critic's loss beside
+    a clip of its weights), where another run fails for want of a feed, where the op or the name of
+    the placeholder is shown, or the graph is written to a file before the loop. Nothing changes at
+    the placeholder then. So it may also be one that callers give, one of several objects of a
+    class, an item of a dict, or made on a device, if it has the same type of numbers in all cases
+    and is surely the same tensor before the loop as in it.
+
     ## Contract
     - `exact`: each run takes one batch, the same in the same order. The shape is set afterwards,
       since the graph optimizer takes the shape of what is fed for unknown, and was seen to round in
@@ -121,7 +129,8 @@ class FeedDictToDataset(Rule):
       An error of the batch that nobody catches still ends the program, as an error of the run that
       takes it, and so after what the turn does before that run. The `.meta` file of a checkpoint
       holds the pipeline as well. A batch that a run of its own takes has the type of its
-      placeholder, and is seen by nothing but feeds and `len()`.
+      placeholder, and is seen by nothing but feeds and `len()`. The run that is fed is the same
+      as before: where chance decides in it what is read before it is written, chance still does.
     - `rounding`: the run sums a list (`add_n`, `accumulate_n`, `gradients`) with something fed in
       it.
     - `resampled`: the graph has a seed, and ops without one of their own may be made after the
@@ -138,26 +147,33 @@ class FeedDictToDataset(Rule):
     that is not written out, in the loop or at the end of a function of the file, by placeholders
     that the loop can name. What is made of the batch after some of it was put into the dict is
     refused where it could change that (`batch-changes-state`). A random stream or an object that
-    goes on with each batch must not be used by the loop (`shared-stream`, `shared-state`), and the
-    loop must come to its end (`left-early`). The rest of the loop must be known to leave the arrays
-    and files alone (`source-changes`, `call-between`). The run must take one batch in each turn
-    (`not-each-turn`, `fetch-not-seen`), and must not read by chance what it writes
-    (`races-with-update`: a critic's loss beside a clip of its weights), unless a run of its own
-    takes the batch. A generator must be called in the header of the loop, by itself or in
-    `enumerate` (`source-consumed`): one that is made before may be taken up again. A `while` stays
-    as it is (`loop-not-counted`). The placeholder must be made once, where the loop sees it or
-    where a way leads to the loop (`placeholder-elsewhere`): not one that callers give, nor one in a
-    dict or a named tuple, of one of two objects of a class, or from a function that another module
-    may import. Its name must not be shown (`graph-read`), and the graph must stay in the program
-    (`graph-exported`, `distributed`) and be made in it (`graph-imported`). A generator that fills
-    one array again and again is refused (`batch-changes-state`): a tensor may share the memory of
-    the array it is made of.
+    goes on with each batch must not be used by the loop, nor by a pipeline that the loop runs
+    (`shared-stream`, `shared-state`), and the loop must come to its end (`left-early`). The rest of
+    the loop must be known to leave the arrays and files alone (`source-changes`, `call-between`).
+    The run must be made once in each turn (`not-each-turn`). A generator must be called in the
+    header of the loop, by itself or in `enumerate` (`source-consumed`): one that is made before may
+    be taken up again. A `while` stays as it is (`loop-not-counted`). What is fed must be a
+    placeholder of numbers that the file makes (`placeholder-elsewhere`, `placeholder-unclear`): not
+    a sparse one, a variable or a text, nor what a named tuple holds, or a function gives whose
+    callers are not all seen. The loop must not stand under what places or binds ops
+    (`placeholder-scope`), nobody may list the ops that are made from there on (`graph-read`), and
+    the graph must stay in the program (`graph-exported`, `distributed`) and be made in it
+    (`graph-imported`). A generator that fills one array again and again is refused
+    (`batch-changes-state`): a tensor may share the memory of the array it is made of. A dict that
+    is filled piece by piece, or made by a function, leaves a run of its own no place, so there
+    the placeholder must be reached from where it is made, and the run must surely need the batch
+    (`fetch-not-seen`, `run-without-feed`) and read nothing by chance (`races-with-update`).
 
     ## When it does not help
     Where making a batch is cheap: an element costs something by itself, on 2.21 more than on 1.15,
     so that slices and drawn rows become slower, and a run of its own costs one more run. Preparing
     rows in Python shares the interpreter with the loop. What gains is a batch that waits, as for a
     disk.
+
+    On 2.21 each start of a pipeline was measured to cost some 40 ms, and it is started for each
+    pass through the loop: an epoch has to be long for that, and an inner loop of five turns is not.
+    A batch of 1 MB that TensorFlow's own thread makes cost some 1,300 page faults there, 2 ms,
+    which were gone with `MALLOC_ARENA_MAX=1` in the environment.
     """
 
     code = "TFR102"
@@ -174,12 +190,12 @@ class FeedDictToDataset(Rule):
         "batch-changes-state": "Making the batch changes what others may hold.",
         "source-changes": "The loop changes what the batches are made of.",
         "call-between": "Something in the loop may do anything, also to what batches are made of.",
-        "shared-stream": "The loop draws from the random stream that the batches draw from.",
+        "shared-stream": "The loop, or a pipeline in it, draws from the stream of the batches.",
         "shared-state": "The loop uses an object that goes on with each batch.",
         "left-early": "The loop may be left, and what batches are drawn from had gone on further.",
         "inside-try": "An exception of the batch would be caught, and come as another type.",
-        "placeholder-elsewhere": "The placeholder is not made once, where the loop sees it.",
-        "placeholder-unclear": "It is not told what the placeholder is made with.",
+        "placeholder-elsewhere": "What is fed is not known to be one placeholder of this file.",
+        "placeholder-unclear": "It is not told for which numbers the placeholder is made.",
         "placeholder-scope": "A `with` would place or bind the ops of the pipeline.",
         "fetch-not-seen": "It cannot be told that each run takes a batch.",
         "races-with-update": "The order of what the run writes and reads is left to chance.",
