@@ -6,17 +6,15 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.company import Company
-from tfrewrite.analysis.fetches import leaves
-from tfrewrite.analysis.nodes import beneath
+from tfrewrite.analysis.fed_keys import FedKey
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.placeholders import Placeholder
 from tfrewrite.analysis.sessions import SessionKind
 from tfrewrite.analysis.sharing import sums_what_is_fed
-from tfrewrite.analysis.surely_run import surely_beneath
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.batch_pipeline import BatchPipeline
+from tfrewrite.writing.default_placeholders import tensorflow_of
 from tfrewrite.writing.draws import changed_draws
 from tfrewrite.writing.fetched_batches import FetchedBatchPipeline
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.batch_code import BatchEffects
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
-    from tfrewrite.analysis.nodes import Node
+    from tfrewrite.edits import Edit
 
 _EXPORTING = (
     "saved_model", "SavedModelBuilder", "simple_save", "freeze_graph", "write_graph",
@@ -116,6 +114,14 @@ class FeedDictToDataset(Rule):
     and its error cannot be taken for that of a queue. Nor need anybody know how often the loop
     turns.
 
+    A run of its own is also the way out where elements in place of a feed could be told from it:
+    where the run may not need the batch, or reads by chance what it writes (a critic's loss beside
+    a clip of its weights), where another run fails for want of a feed, where the op or the name of
+    the placeholder is shown, or the graph is written to a file before the loop. Nothing changes at
+    the placeholder then. So it may also be one that callers give, one of several objects of a
+    class, an item of a dict, or made on a device, if it has the same type of numbers in all cases
+    and is surely the same tensor before the loop as in it.
+
     ## Contract
     - `exact`: each run takes one batch, the same in the same order. The shape is set afterwards,
       since the graph optimizer takes the shape of what is fed for unknown, and was seen to round in
@@ -123,7 +129,8 @@ class FeedDictToDataset(Rule):
       An error of the batch that nobody catches still ends the program, as an error of the run that
       takes it, and so after what the turn does before that run. The `.meta` file of a checkpoint
       holds the pipeline as well. A batch that a run of its own takes has the type of its
-      placeholder, and is seen by nothing but feeds and `len()`.
+      placeholder, and is seen by nothing but feeds and `len()`. The run that is fed is the same
+      as before: where chance decides in it what is read before it is written, chance still does.
     - `rounding`: the run sums a list (`add_n`, `accumulate_n`, `gradients`) with something fed in
       it.
     - `resampled`: the graph has a seed, and ops without one of their own may be made after the
@@ -140,26 +147,33 @@ class FeedDictToDataset(Rule):
     that is not written out, in the loop or at the end of a function of the file, by placeholders
     that the loop can name. What is made of the batch after some of it was put into the dict is
     refused where it could change that (`batch-changes-state`). A random stream or an object that
-    goes on with each batch must not be used by the loop (`shared-stream`, `shared-state`), and the
-    loop must come to its end (`left-early`). The rest of the loop must be known to leave the arrays
-    and files alone (`source-changes`, `call-between`). The run must take one batch in each turn
-    (`not-each-turn`, `fetch-not-seen`), and must not read by chance what it writes
-    (`races-with-update`: a critic's loss beside a clip of its weights), unless a run of its own
-    takes the batch. A generator must be called in the header of the loop, by itself or in
-    `enumerate` (`source-consumed`): one that is made before may be taken up again. A `while` stays
-    as it is (`loop-not-counted`). The placeholder must be made once, where the loop sees it or
-    where a way leads to the loop (`placeholder-elsewhere`): not one that callers give, nor one in a
-    dict or a named tuple, of one of two objects of a class, or from a function that another module
-    may import. Its name must not be shown (`graph-read`), and the graph must stay in the program
-    (`graph-exported`, `distributed`) and be made in it (`graph-imported`). A generator that fills
-    one array again and again is refused (`batch-changes-state`): a tensor may share the memory of
-    the array it is made of.
+    goes on with each batch must not be used by the loop, nor by a pipeline that the loop runs
+    (`shared-stream`, `shared-state`), and the loop must come to its end (`left-early`). The rest of
+    the loop must be known to leave the arrays and files alone (`source-changes`, `call-between`).
+    The run must be made once in each turn (`not-each-turn`). A generator must be called in the
+    header of the loop, by itself or in `enumerate` (`source-consumed`): one that is made before may
+    be taken up again. A `while` stays as it is (`loop-not-counted`). What is fed must be a
+    placeholder of numbers that the file makes (`placeholder-elsewhere`, `placeholder-unclear`): not
+    a sparse one, a variable or a text, nor what a named tuple holds, or a function gives whose
+    callers are not all seen. The loop must not stand under what places or binds ops
+    (`placeholder-scope`), nobody may list the ops that are made from there on (`graph-read`), and
+    the graph must stay in the program (`graph-exported`, `distributed`) and be made in it
+    (`graph-imported`). A generator that fills one array again and again is refused
+    (`batch-changes-state`): a tensor may share the memory of the array it is made of. A dict that
+    is filled piece by piece, or made by a function, leaves a run of its own no place, so there
+    the placeholder must be reached from where it is made, and the run must surely need the batch
+    (`fetch-not-seen`, `run-without-feed`) and read nothing by chance (`races-with-update`).
 
     ## When it does not help
     Where making a batch is cheap: an element costs something by itself, on 2.21 more than on 1.15,
     so that slices and drawn rows become slower, and a run of its own costs one more run. Preparing
     rows in Python shares the interpreter with the loop. What gains is a batch that waits, as for a
     disk.
+
+    On 2.21 each start of a pipeline was measured to cost some 40 ms, and it is started for each
+    pass through the loop: an epoch has to be long for that, and an inner loop of five turns is not.
+    A batch of 1 MB that TensorFlow's own thread makes cost some 1,300 page faults there, 2 ms,
+    which were gone with `MALLOC_ARENA_MAX=1` in the environment.
     """
 
     code = "TFR102"
@@ -176,12 +190,12 @@ class FeedDictToDataset(Rule):
         "batch-changes-state": "Making the batch changes what others may hold.",
         "source-changes": "The loop changes what the batches are made of.",
         "call-between": "Something in the loop may do anything, also to what batches are made of.",
-        "shared-stream": "The loop draws from the random stream that the batches draw from.",
+        "shared-stream": "The loop, or a pipeline in it, draws from the stream of the batches.",
         "shared-state": "The loop uses an object that goes on with each batch.",
         "left-early": "The loop may be left, and what batches are drawn from had gone on further.",
         "inside-try": "An exception of the batch would be caught, and come as another type.",
-        "placeholder-elsewhere": "The placeholder is not made once, where the loop sees it.",
-        "placeholder-unclear": "It is not told what the placeholder is made with.",
+        "placeholder-elsewhere": "What is fed is not known to be one placeholder of this file.",
+        "placeholder-unclear": "It is not told for which numbers the placeholder is made.",
         "placeholder-scope": "A `with` would place or bind the ops of the pipeline.",
         "fetch-not-seen": "It cannot be told that each run takes a batch.",
         "races-with-update": "The order of what the run writes and reads is left to chance.",
@@ -212,7 +226,7 @@ class FeedDictToDataset(Rule):
             if isinstance(found, Obstacle):
                 yield Refusal(span, found.reason, found.message)
                 continue
-            changed = {found.batch.loop, *(one.call for one in found.placeholders)}
+            changed = {found.batch.loop, *found.calls}
             if used & changed:
                 continue  # the same placeholder or loop is rewritten for another run
             used |= changed
@@ -236,6 +250,9 @@ class _Judged:
 
     batch: FedBatch
     placeholders: list[Placeholder]
+    """Those that get a default; none where a run of its own takes the batch."""
+    calls: list[ast.Call]
+    """What makes the tensors that are fed."""
     place: ast.stmt
     """The statement before which the pipeline is made."""
     effects: BatchEffects
@@ -250,28 +267,64 @@ def _judged(facts: Facts, batch: FedBatch) -> _Judged | Obstacle:
     if batch.obstacle is not None and not used:
         return batch.obstacle
     if used or facts.fetched_batches.generator(batch.loop) is not None:
-        found = facts.fetched_batches.of(batch)
-        if isinstance(found, Obstacle):
-            return found
-        batch = found
+        return _fetched(facts, batch)
+    found = _at_placeholders(facts, batch)
+    if isinstance(found, Obstacle) and found.reason in _NOT_OF_A_RUN_OF_ITS_OWN:
+        return _fetched(facts, batch) if facts.fetched_batches.is_whole(batch) else found
+    return found
+
+
+# What speaks against elements in place of what is fed, and not against a run that takes a batch
+# and no more, to be fed as it was: the placeholder stays as it is, wherever it is made
+# ("placeholder-elsewhere", "-unclear", "-scope"), with its op and its name ("graph-read": what
+# lists ops is asked for again, from the pipeline on). Each turn takes one batch, whatever else it
+# runs ("fetch-not-seen"), and a run that is not fed fails as it did ("run-without-feed"). What is
+# fed is there when the run begins, as it was, and the run is made of the same ops: what chance
+# decides it decides as before ("races-with-update").
+_NOT_OF_A_RUN_OF_ITS_OWN = frozenset(
+    "placeholder-elsewhere placeholder-unclear placeholder-scope graph-read fetch-not-seen"
+    " run-without-feed races-with-update".split()
+)
+
+
+def _at_placeholders(facts: Facts, batch: FedBatch) -> _Judged | Obstacle:
+    """A batch whose elements come where nothing is fed."""
     placeholders = []
     for entry in batch.entries:
         placeholder = facts.placeholders.of(entry.key, batch.loop)
         if isinstance(placeholder, Obstacle):
             return placeholder
         placeholders.append(placeholder)
+    calls = [one.call for one in placeholders]
     effects = facts.batches_ahead.effects(batch)
     obstacle = (
-        (None if batch.own_run else _together(facts, placeholders))
-        or _tensorflow(facts, batch, placeholders)
-        or (None if batch.own_run else _reached(facts, batch, effects))
+        _together(facts, placeholders)
+        or _tensorflow(facts, batch, calls)
+        or facts.taken_batches.reached(batch, effects)
         or facts.batches_ahead.obstacle(batch, effects)
-        or (None if batch.own_run else _race(facts, batch))
+        or facts.taken_batches.race(batch)
     )
-    if obstacle is not None:
-        return obstacle
-    place = _place(facts, batch, placeholders)
-    return place if isinstance(place, Obstacle) else _Judged(batch, placeholders, place, effects)
+    place = obstacle or _place(
+        facts, batch, min(map(facts.source.statement, calls), key=facts.source.span)
+    )
+    if isinstance(place, Obstacle):
+        return place
+    return _Judged(batch, placeholders, calls, place, effects)
+
+
+def _fetched(facts: Facts, fed: FedBatch) -> _Judged | Obstacle:
+    """A batch that a run of its own takes, and that is fed as it was."""
+    batch = facts.fetched_batches.of(fed)
+    if isinstance(batch, Obstacle):
+        return batch
+    keys = [facts.fed_keys.of(entry.key, batch.loop) for entry in batch.entries]
+    calls = [one.call for one in keys if isinstance(one, FedKey)]
+    effects = facts.batches_ahead.effects(batch)
+    obstacle = _tensorflow(facts, batch, calls[:1]) or facts.batches_ahead.obstacle(batch, effects)
+    place = obstacle or _place(facts, batch)
+    if isinstance(place, Obstacle):
+        return place
+    return _Judged(batch, [], calls, place, effects)
 
 
 def _file(facts: Facts) -> Obstacle | None:
@@ -340,12 +393,12 @@ def _together(facts: Facts, placeholders: list[Placeholder]) -> Obstacle | None:
     return _looked_at(facts, placeholders)
 
 
-def _tensorflow(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> Obstacle | None:
-    """Whether the loop calls TensorFlow as all the placeholders do."""
-    prefixes = {ast.unparse(one.call.func) for one in placeholders}
+def _tensorflow(facts: Facts, batch: FedBatch, calls: list[ast.Call]) -> Obstacle | None:
+    """Whether the loop calls TensorFlow as all those calls do."""
+    prefixes = {ast.unparse(call.func) for call in calls}
     if len(prefixes) != 1:
         return Obstacle("placeholder-unclear", "TensorFlow goes by several names")
-    func = placeholders[0].call.func
+    func = calls[0].func
     assert isinstance(func, ast.Attribute)
     root: ast.expr = func.value
     while isinstance(root, ast.Attribute):
@@ -353,7 +406,7 @@ def _tensorflow(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) 
     if not isinstance(root, ast.Name):
         return Obstacle("placeholder-unclear", "TensorFlow is not called by its name")
     scope = facts.scopes.of(batch.loop)
-    if scope.owner(root.id) is not facts.scopes.of(placeholders[0].call).owner(root.id):
+    if scope.owner(root.id) is not facts.scopes.of(calls[0]).owner(root.id):
         return Obstacle("placeholder-unclear", f"`{root.id}` means something else at the loop")
     return None
 
@@ -378,78 +431,19 @@ def _looked_at(facts: Facts, placeholders: list[Placeholder]) -> Obstacle | None
     return None
 
 
-def _reached(facts: Facts, batch: FedBatch, effects: BatchEffects) -> Obstacle | None:
-    """Whether each run takes exactly one batch: a placeholder must lie beneath what it fetches.
+def _place(facts: Facts, batch: FedBatch, first: ast.stmt | None = None) -> ast.stmt | Obstacle:
+    """The statement before which the pipeline is made, the outermost loop, if nobody notices.
 
-    Where nothing tells how many batches have been made, it may as well be that no run takes one.
+    `first` is that of the first placeholder, where these change.
     """
-    fetched = facts.graph.trace(batch.run.fetches)
-    for entry in batch.kept:
-        if not facts.graph.trace(entry.key).symbol.startswith("placeholder"):
-            text = facts.source.segment(entry.key)
-            message = f"`{text}` is fed and not known to be a placeholder: it may cut off the batch"
-            return Obstacle("fetch-not-seen", message)
-    keys = [facts.graph.trace(entry.key) for entry in batch.entries]
-    for entry in batch.kept:
-        if facts.graph.trace(entry.key) in keys:
-            text = facts.source.segment(entry.key)
-            message = f"`{text}` is fed with something else first, which would be left"
-            return Obstacle("placeholder-unclear", message)
-    if any(surely_beneath(fetched, key, counted=effects.goes_on) for key in keys):
-        return _unfed(facts, batch, keys)
-    text = facts.source.segment(batch.run.fetches)
-    message = f"it cannot be told that each run of `{text}` needs the batch, and so takes one"
-    return Obstacle("fetch-not-seen", message)
-
-
-def _unfed(facts: Facts, batch: FedBatch, keys: list[Node]) -> Obstacle | None:
-    """Whether another run relies on the error that a placeholder without a feed gives."""
-    for run in facts.sessions.runs.values():
-        fed = facts.feeds.fed(run.feed) if run.feed is not None else frozenset()
-        if run is batch.run or fed is None:
-            continue
-        if not all(node.symbol.startswith("placeholder") for node in fed):
-            continue  # it may be fed under another name
-        if (set(keys) - fed) & set(beneath(facts.graph.trace(run.fetches))):
-            message = f"the run of line {run.call.lineno} does not feed what it needs, and fails"
-            return Obstacle("run-without-feed", message)
-    return None
-
-
-def _race(facts: Facts, batch: FedBatch) -> Obstacle | None:
-    """Whether chance decides what is read before it is written.
-
-    What is fed is there when the run begins; an element is there later, when all that needs none
-    of it has been done. Measured: a critic's loss fetched with the op that clips its weights was
-    that of before the clip with a feed and that of after it with a pipeline.
-    """
-    roots = leaves(facts.graph.trace(batch.run.fetches))
-    fed = frozenset(facts.graph.trace(one.key) for one in (*batch.entries, *batch.kept))
-    uncut = all(one.symbol.startswith("placeholder") for one in fed)
-    company = Company(roots, fed, only_placeholders=uncut)
-    effects = [node.effect.flags for node in beneath(*roots) if node.effect is not None]
-    writing = [one for one in effects if "writes" in one and "iterates" not in one]
-    only_reads = company.traced and not writing and not any("calls" in one for one in effects)
-    if only_reads or (company.race() is None and len(writing) < 2):
-        return None
-    text = facts.source.segment(batch.run.fetches)
-    message = (
-        f"nothing fixes the order in which a run of `{text}` writes and reads, and where the batch"
-        " comes later it may be another"
-    )
-    return Obstacle("races-with-update", message)
-
-
-def _place(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> ast.stmt | Obstacle:
-    """The statement before which the pipeline is made: the outermost loop."""
-    child: ast.AST = batch.loop
-    place: ast.stmt = batch.loop
-    for outer in facts.flow.enclosing(batch.loop):
-        if isinstance(outer, (ast.For, ast.While)) and child in outer.body:
-            place = outer
-        child = outer
+    place = facts.hoisting.outermost(batch.loop)
+    if first is None:
+        noticed = facts.graph_readers.noticing(None, place)
+    else:
+        noticed = facts.graph_readers.noticing("Placeholder", first)
+        noticed = noticed or facts.op_names.shown_placeholder()
     found = (
-        _noticed(facts, batch, placeholders, place)
+        noticed
         or facts.graph_readers.closed(place)
         or facts.placeholders.scopes_around(place)
         or _again(facts, place, set())
@@ -461,17 +455,6 @@ def _place(facts: Facts, batch: FedBatch, placeholders: list[Placeholder]) -> as
     if isinstance(parent, ast.If) and block is parent.orelse and isinstance(place, ast.If):
         return Obstacle("placeholder-elsewhere", "there is no statement before the loop")
     return place
-
-
-def _noticed(
-    facts: Facts, batch: FedBatch, placeholders: list[Placeholder], place: ast.stmt
-) -> Obstacle | None:
-    """Who could tell the graph from what it was: of the placeholders, or from a place on."""
-    if batch.own_run:
-        return facts.graph_readers.noticing(None, place)
-    first = min((one.statement for one in placeholders), key=facts.source.span)
-    shown = facts.op_names.shown_placeholder
-    return facts.graph_readers.noticing("Placeholder", first) or shown()
 
 
 def _again(facts: Facts, node: ast.AST, seen: set[ast.AST]) -> Obstacle | None:
@@ -494,8 +477,8 @@ def _again(facts: Facts, node: ast.AST, seen: set[ast.AST]) -> Obstacle | None:
 
 
 def _rewrite(facts: Facts, found: _Judged, taken: set[str]) -> Rewrite:
-    batch, placeholders, place = found.batch, found.placeholders, found.place
-    first = min((one.statement for one in placeholders), key=facts.source.span)
+    batch, place = found.batch, found.place
+    first = min(map(facts.source.statement, found.calls), key=facts.source.span)
     changes = changed_draws(facts, first, "after the placeholders")
     contract = Contract.EXACT
     because = "they depend on nothing that the loop does, and each run takes exactly one"
@@ -507,17 +490,25 @@ def _rewrite(facts: Facts, found: _Judged, taken: set[str]) -> Rewrite:
         because += "; TensorFlow may sum a list in another order where nothing is fed"
     if changes:
         contract = Contract.RESAMPLED
-    in_graph = not facts.default_graphs.same(first, place)
-    pipeline = FetchedBatchPipeline if batch.own_run else BatchPipeline
     keys = ", ".join(f"`{facts.source.segment(entry.key)}`" for entry in batch.entries)
     return Rewrite(
         facts.source.span(batch.run.call),
         f"make the batches of {keys} ahead, in a tf.data pipeline; {_pays(found.effects)}",
         because,
         contract,
-        pipeline(facts, batch, placeholders, place, taken, in_graph=in_graph).edits(),
+        _edits(facts, found, taken, first),
         changes=changes,
     )
+
+
+def _edits(facts: Facts, found: _Judged, taken: set[str], first: ast.stmt) -> tuple[Edit, ...]:
+    batch, place = found.batch, found.place
+    in_graph = not facts.default_graphs.same(first, place)
+    if batch.own_run:
+        tf = tensorflow_of(facts, found.calls[0])
+        return FetchedBatchPipeline(facts, batch, tf, place, taken, in_graph=in_graph).edits()
+    placeholders = found.placeholders
+    return BatchPipeline(facts, batch, placeholders, place, taken, in_graph=in_graph).edits()
 
 
 def _pays(effects: BatchEffects) -> str:

@@ -12,7 +12,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.symbols import SUMMARY_WRITERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
@@ -43,6 +43,7 @@ class BatchesAhead:
         self._catching = facts.catching
         self._code = facts.batch_code
         self._data = facts.data_values
+        self._pipelines = facts.running_pipelines
 
     def effects(self, batch: FedBatch) -> BatchEffects:
         """What the code of a batch does."""
@@ -268,12 +269,27 @@ class BatchesAhead:
                 )
                 return Obstacle("left-early", message)
         pieces, _ = self._rest(batch)
-        for piece in pieces:
+        behind = self._pipelines.behind(pieces)
+        for call, function in behind:
+            if function is None:
+                message = f"it is not known what the generator of line {call.lineno} draws from"
+                return Obstacle("shared-stream", message)
+        for piece in (*pieces, *self._code_of(one for _, one in behind if one is not None)):
             for node in ast.walk(piece):
                 found = self._draws(node, effects) or self._uses_state(node, effects)
                 if found is not None:
                     return found
         return next(filter(None, (self._kept_elsewhere(one) for one in effects.states)), None)
+
+    def _code_of(
+        self, functions: Iterable[ast.FunctionDef | ast.AsyncFunctionDef]
+    ) -> list[ast.AST]:
+        """All that some functions, and those that they call, evaluate."""
+        walk = _Rest(self)
+        for function in functions:
+            walk.pieces += function.body
+        walk.follow()
+        return walk.pieces
 
     def _draws(self, node: ast.AST, effects: BatchEffects) -> Obstacle | None:
         if not isinstance(node, (ast.Name, ast.Attribute)):

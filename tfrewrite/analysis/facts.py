@@ -9,7 +9,9 @@ from tfrewrite.analysis.accumulators import Accumulators
 from tfrewrite.analysis.afterwards import Afterwards
 from tfrewrite.analysis.assigns import Assigns
 from tfrewrite.analysis.batch_code import BatchCode
+from tfrewrite.analysis.batch_making import BatchMaking
 from tfrewrite.analysis.batch_rows import BatchRows
+from tfrewrite.analysis.batch_uses import BatchUses
 from tfrewrite.analysis.batches_ahead import BatchesAhead
 from tfrewrite.analysis.beforehand import Beforehand
 from tfrewrite.analysis.building import Building
@@ -31,6 +33,8 @@ from tfrewrite.analysis.eager_runs import EagerRuns
 from tfrewrite.analysis.eager_values import EagerValues
 from tfrewrite.analysis.element_code import ElementCode
 from tfrewrite.analysis.fed_batches import FedBatches
+from tfrewrite.analysis.fed_keys import FedKeys
+from tfrewrite.analysis.fed_loops import FedLoops
 from tfrewrite.analysis.fed_tensors import FedTensors
 from tfrewrite.analysis.feed_helpers import FeedHelpers
 from tfrewrite.analysis.feeds import Feeds
@@ -85,6 +89,7 @@ from tfrewrite.analysis.plain_values import PlainValues
 from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
 from tfrewrite.analysis.row_order import RowOrder
+from tfrewrite.analysis.running_pipelines import RunningPipelines
 from tfrewrite.analysis.savers import Savers
 from tfrewrite.analysis.scalar_tensors import ScalarTensors
 from tfrewrite.analysis.scopes import Scopes
@@ -97,11 +102,13 @@ from tfrewrite.analysis.steady_constants import SteadyConstants
 from tfrewrite.analysis.steady_traces import SteadyTraces
 from tfrewrite.analysis.step_functions import StepFunctions
 from tfrewrite.analysis.step_names import StepNames
+from tfrewrite.analysis.taken_batches import TakenBatches
 from tfrewrite.analysis.tensor_uses import TensorUses
 from tfrewrite.analysis.trace_effects import TraceEffects
 from tfrewrite.analysis.traced_code import TracedCode
 from tfrewrite.analysis.tracing import Tracing
 from tfrewrite.analysis.trained_models import TrainedModels
+from tfrewrite.analysis.turn_values import TurnValues
 from tfrewrite.analysis.unread import Unread
 from tfrewrite.analysis.unrolled import UnrolledLoops
 from tfrewrite.analysis.ways import Ways
@@ -406,6 +413,26 @@ class Facts:
         return DataValues(self)
 
     @cached_property
+    def turn_values(self) -> TurnValues:
+        """What a turn of a loop has of its own."""
+        return TurnValues(self)
+
+    @cached_property
+    def fed_loops(self) -> FedLoops:
+        """Whether loops take one batch in each turn."""
+        return FedLoops(self)
+
+    @cached_property
+    def batch_making(self) -> BatchMaking:
+        """What makes a batch."""
+        return BatchMaking(self)
+
+    @cached_property
+    def batch_uses(self) -> BatchUses:
+        """What else uses a batch."""
+        return BatchUses(self)
+
+    @cached_property
     def fed_batches(self) -> FedBatches:
         """What loops make and feed in each turn."""
         return FedBatches(self)
@@ -416,9 +443,24 @@ class Facts:
         return FetchedBatches(self)
 
     @cached_property
+    def fed_keys(self) -> FedKeys:
+        """Which tensors keys of feeds are."""
+        return FedKeys(self)
+
+    @cached_property
+    def taken_batches(self) -> TakenBatches:
+        """Whether runs take the elements that are made for them."""
+        return TakenBatches(self)
+
+    @cached_property
     def fed_tensors(self) -> FedTensors:
         """Tensors that runs are fed with."""
         return FedTensors(self)
+
+    @cached_property
+    def running_pipelines(self) -> RunningPipelines:
+        """Which pipelines code may run."""
+        return RunningPipelines(self)
 
     @cached_property
     def batches_ahead(self) -> BatchesAhead:

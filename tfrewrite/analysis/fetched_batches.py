@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.sessions import SessionKind
+from tfrewrite.analysis.statement_names import bound_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
@@ -30,8 +31,9 @@ class FetchedBatches:
         self._flow = facts.flow
         self._own = facts.own_calls
         self._sessions = facts.sessions
-        self._placeholders = facts.placeholders
-        self._fed = facts.fed_batches
+        self._keys = facts.fed_keys
+        self._uses = facts.batch_uses
+        self._values = facts.turn_values
         self._feeds = {run.feed: run for run in self._sessions.runs.values() if run.feed}
 
     def generator(self, loop: ast.AST) -> ast.Call | None:
@@ -55,7 +57,7 @@ class FetchedBatches:
         makers: list[ast.AST] = [
             one
             for one in batch.loop.body
-            if isinstance(one, ast.Assign) and _stored([one]) & values
+            if isinstance(one, ast.Assign) and bound_in([one]) & values
         ]
         looped = self.generator(batch.loop)
         function = self._own.function(looped) if looped is not None else None
@@ -85,9 +87,13 @@ class FetchedBatches:
         found = replace(batch, source=source, own_run=True, copied=[], fetched=[], obstacle=None)
         return self._used(found, dtypes) or found
 
+    def is_whole(self, batch: FedBatch) -> bool:
+        """Whether the dict of a batch is written out, in one place of the turn."""
+        return batch.helper is None and not batch.filling
+
     def _pieced(self, batch: FedBatch) -> Obstacle | None:
         """A dict that is not written out in one place of the turn."""
-        if batch.helper is None and not batch.filling:
+        if self.is_whole(batch):
             return None
         if batch.obstacle is not None:
             return batch.obstacle
@@ -102,10 +108,10 @@ class FetchedBatches:
     def own(self, batch: FedBatch) -> frozenset[str]:
         """The names that the loop binds to parts of a batch, and that fetched ones may have."""
         moved = [one for one in batch.making if one not in batch.copied]
-        names = set(_stored(moved))
+        names = set(bound_in(moved))
         if batch.source is not None:
             assert isinstance(batch.loop, ast.For)
-            names |= _stored([self.target(batch.loop)])
+            names |= bound_in([self.target(batch.loop)])
         return frozenset(names)
 
     # The loop
@@ -151,11 +157,11 @@ class FetchedBatches:
         while True:
             moved = [one for one in batch.making if one not in batch.copied]
             use = self._first_use(batch, moved, dtypes)
-            use = use or self._fed.augmented(batch, moved, self.own(batch))
+            use = use or self._uses.augmented(batch, moved, self.own(batch))
             if use is None:
                 return self._dict(batch, moved)
-            makers = [one for one in moved if use.id in _stored([one])]
-            if not makers or not all(map(self._fed.is_arithmetic, makers)):
+            makers = [one for one in moved if use.id in bound_in([one])]
+            if not makers or not all(map(self._values.is_arithmetic, makers)):
                 message = f"line {use.lineno} uses `{use.id}` as well, which has to be made for it"
                 return Obstacle("batch-used", message)
             batch.copied += makers
@@ -183,7 +189,7 @@ class FetchedBatches:
         nodes = [node for one in roots for node in ast.walk(one) if isinstance(node, ast.Name)]
         stores = [node for node in nodes if isinstance(node.ctx, ast.Store)]
         for use in (use for stored in stores for use in self._scopes.uses(stored)):
-            if use not in inside and self._fed.binds(batch, moved, self._flow.reaching(use)):
+            if use not in inside and self._uses.binds(batch, moved, self._flow.reaching(use)):
                 if not self._leaves(use, batch, moved, dtypes):
                     return use
         return None
@@ -209,7 +215,7 @@ class FetchedBatches:
 
         After the loop, what it is a part of may have changed, and what was fetched is a copy.
         """
-        statement = self._fed.in_turn(use, batch)
+        statement = self._uses.in_turn(use, batch)
         if statement is None:
             return False
         block = batch.loop.body
@@ -236,13 +242,5 @@ class FetchedBatches:
 
     def _dtype(self, key: ast.expr, batch: FedBatch) -> str | Obstacle:
         """The type of the placeholder that a key is."""
-        found = self._placeholders.of(key, batch.loop)
-        if isinstance(found, Obstacle):
-            return found
-        return self._names.dotted(found.dtype) or ast.unparse(found.dtype)
-
-
-def _stored(roots: Iterable[ast.AST]) -> frozenset[str]:
-    nodes = [node for root in roots for node in ast.walk(root)]
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    return frozenset(node.id for node in names if isinstance(node.ctx, ast.Store))
+        found = self._keys.of(key, batch.loop)
+        return found if isinstance(found, Obstacle) else found.dtype

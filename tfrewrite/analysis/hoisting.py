@@ -58,6 +58,11 @@ class Hoisting:
             child = outer
         return found
 
+    def outermost(self, loop: ast.stmt) -> ast.stmt:
+        """The loop that a loop stands in, through however many others, or the loop itself."""
+        outer = [one for one in self.loops(loop) if isinstance(one, _LOOPS)]
+        return outer[-1] if outer else loop
+
     def place(self, node: ast.expr, operands: Sequence[ast.expr]) -> Place | Obstacle:
         """Where an expression can be evaluated once for all turns of the loops around it."""
 

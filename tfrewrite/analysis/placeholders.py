@@ -98,14 +98,19 @@ class Placeholders:
         if len(statement.targets) != 1 or not isinstance(target, (ast.Name, ast.Attribute)):
             return None
         given = arguments(call, _PARAMETERS) if isinstance(call.func, ast.Attribute) else None
-        if given is None:
+        dtype = self.number(call)
+        if given is None or dtype is None:
             return None
-        dtype, shape = given.get("dtype"), given.get("shape")
-        if dtype is None or not self._is_number(dtype):
-            return None
+        shape = given.get("shape")
         if shape is not None and not all(isinstance(node, _SHAPES) for node in ast.walk(shape)):
             return None
         return Placeholder(call, statement, target, dtype, shape, given.get("name"))
+
+    def number(self, call: ast.Call) -> ast.expr | None:
+        """The type of numbers that a placeholder is made for; none where it is not told."""
+        given = arguments(call, _PARAMETERS)
+        dtype = given.get("dtype") if given is not None else None
+        return dtype if dtype is not None and self._is_number(dtype) else None
 
     def _is_number(self, dtype: ast.expr) -> bool:
         if isinstance(dtype, ast.Constant):

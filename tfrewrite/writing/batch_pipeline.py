@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 from typing import TYPE_CHECKING
 
 from tfrewrite.edits import (
@@ -13,6 +12,7 @@ from tfrewrite.edits import (
     ReplaceExpression,
     ReplaceStatement,
 )
+from tfrewrite.writing.batch_generator import BatchWriter
 from tfrewrite.writing.default_placeholders import (
     WIDTH,
     structure,
@@ -21,11 +21,9 @@ from tfrewrite.writing.default_placeholders import (
 )
 from tfrewrite.writing.feedless import without_feed
 from tfrewrite.writing.handed_on import handed_on
-from tfrewrite.writing.hoisted import indentation_of, text_of
+from tfrewrite.writing.hoisted import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
     from tfrewrite.analysis.feed_entries import Entry
@@ -34,41 +32,28 @@ if TYPE_CHECKING:
 _WIDTH = 99
 
 
-class BatchPipeline:
+class BatchPipeline(BatchWriter):
     """The iterator at the placeholders, the pipeline before the loop, and the loop without feed."""
 
     def __init__(
         self, facts: Facts, batch: FedBatch, placeholders: list[Placeholder], place: ast.stmt,
         taken: set[str], *, in_graph: bool,
     ) -> None:  # fmt: skip
-        self._facts = facts
-        self._batch = batch
+        tensorflow = tensorflow_of(facts, placeholders[0].call)
+        super().__init__(facts, batch, tensorflow, place, taken, in_graph=in_graph)
         self._placeholders = placeholders
-        self._place = place
-        self._taken = taken
-        self._in_graph = in_graph
-        self._tf = tensorflow_of(facts, placeholders[0])
-        self._unit = indentation_of(facts, batch.loop)
         self._way = placeholders[0].way
-        self._name = self._fresh("batch_iterator")
-        self._iterator = self._way.end + self._name
-        self._batches = self._fresh("batches")
         self._start = self._fresh("start_batches")
 
     def edits(self) -> tuple[Edit, ...]:
         return (
             *with_defaults(
-                self._facts, self._placeholders, self._way.start + self._name, self._taken
+                self._facts, self._placeholders, self._way.start + self._iterator, self._taken
             ),
-            *handed_on(self._facts, self._way, self._name),
+            *handed_on(self._facts, self._way, self._iterator),
             *self._before_loops(),
             *self._in_loop(),
         )
-
-    def _fresh(self, base: str) -> str:
-        name = self._facts.names.fresh(base, self._taken)
-        self._taken.add(name)
-        return name
 
     # Before the loops
 
@@ -89,17 +74,15 @@ class BatchPipeline:
         room = WIDTH - self._facts.source.span(self._place).column
         if len(line.expandtabs(4)) > room:
             line = ",\n".join(f"{self._unit * 2}{one}" for one in given)
-        generator = generator_of(self._facts, self._batch, self._batches, values, made_by_helper)
+        iterator = self._way.end + self._iterator
         made = (
-            f"{self._start} = {self._iterator}.make_initializer(\n"
+            f"{self._start} = {iterator}.make_initializer(\n"
             f"{self._unit}{self._tf}.data.Dataset.from_generator(\n"
             f"{line}\n"
             f"{self._unit}).prefetch(1)\n"
             ")"
         )
-        if self._in_graph:
-            made = f"with {keys[0]}.graph.as_default():\n{textwrap.indent(made, '    ')}"
-        return generator + made
+        return self._generator(values, made_by_helper) + self._made_in_graph(keys[0], made)
 
     def _feed(self) -> str:
         """What a dict is called that a function makes."""
@@ -108,7 +91,7 @@ class BatchPipeline:
         return target.id if isinstance(target, ast.Name) else self._fresh("feed")
 
     def _before_loops(self) -> list[Edit]:
-        session = session_of(self._facts, self._batch)
+        session = self._session()
         run = f"{session}.run({self._start})" if session else f"{self._start}.run()"
         loop = self._facts.source.span(self._batch.loop)
         if self._place is self._batch.loop:
@@ -202,29 +185,3 @@ class BatchPipeline:
 
     def _entry(self, entry: Entry) -> str:
         return f"{text_of(self._facts, entry.key)}: {text_of(self._facts, entry.value)}"
-
-
-def generator_of(
-    facts: Facts, batch: FedBatch, name: str, values: list[str], last: Sequence[str] = ()
-) -> str:
-    """The function that goes through the loop for the batches alone; `last` ends its making."""
-    loop = batch.loop
-    assert isinstance(loop, ast.For)
-    header = f"for {text_of(facts, loop.target)} in {text_of(facts, loop.iter)}:"
-    made = (_statement(facts, one) for one in batch.making)
-    inner = "\n".join([*made, *last, f"yield {', '.join(values)}"])
-    return f"def {name}():\n    {header}\n{textwrap.indent(inner, '        ')}\n"
-
-
-def session_of(facts: Facts, batch: FedBatch) -> str:
-    """What the session of the batch's run is called; nothing where it is the default one."""
-    func = batch.run.call.func
-    if batch.run.direct and isinstance(func, ast.Attribute):
-        return text_of(facts, func.value)
-    return ""
-
-
-def _statement(facts: Facts, statement: ast.stmt) -> str:
-    span = facts.source.span(statement)
-    one_line = span.line == span.end_line
-    return facts.source.segment(statement) if one_line else ast.unparse(statement)

@@ -35,7 +35,7 @@ def with_defaults(
     dtypes = [text_of(facts, one.dtype) for one in placeholders]
     first = min(placeholders, key=lambda one: facts.source.span(one.statement))
     targets = ", ".join(names)
-    tf = tensorflow_of(facts, first)
+    tf = tensorflow_of(facts, first.call)
     lines = f"{iterator} = {tf}.data.Iterator.from_structure({structure(dtypes)})\n"
     room = WIDTH - facts.source.span(first.statement).column
     if len(f"{targets} = {iterator}.get_next()") > room:
@@ -58,16 +58,16 @@ def defaulted(facts: Facts, placeholder: Placeholder, default: str) -> str:
     if placeholder.name is not None:
         given.append(f"name={text_of(facts, placeholder.name)}")
     target = text_of(facts, placeholder.target)
-    tf = tensorflow_of(facts, placeholder)
+    tf = tensorflow_of(facts, placeholder.call)
     text = f"{target} = {tf}.placeholder_with_default({', '.join(given)})"
     if placeholder.shape is not None and ast.unparse(placeholder.shape) != "None":
         text += f"\n{target}.set_shape({text_of(facts, placeholder.shape)})"
     return text
 
 
-def tensorflow_of(facts: Facts, placeholder: Placeholder) -> str:
+def tensorflow_of(facts: Facts, call: ast.Call) -> str:
     """What TensorFlow is called where a placeholder is made."""
-    func = placeholder.call.func
+    func = call.func
     assert isinstance(func, ast.Attribute)
     return facts.source.segment(func.value)
 

@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 from typing import TYPE_CHECKING
 
 from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression
-from tfrewrite.writing.batch_pipeline import generator_of, session_of
-from tfrewrite.writing.default_placeholders import structure, tensorflow_of
-from tfrewrite.writing.hoisted import indentation_of, text_of
+from tfrewrite.writing.batch_generator import BatchWriter
+from tfrewrite.writing.default_placeholders import structure
+from tfrewrite.writing.hoisted import text_of
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
     from tfrewrite.analysis.feed_entries import Entry
-    from tfrewrite.analysis.placeholders import Placeholder
 
 
-class FetchedBatchPipeline:
+class FetchedBatchPipeline(BatchWriter):
     """The pipeline before the loop, and in each turn a batch of it by the names that it had."""
 
     def __init__(
-        self, facts: Facts, batch: FedBatch, placeholders: list[Placeholder], place: ast.stmt,
-        taken: set[str], *, in_graph: bool,
+        self, facts: Facts, batch: FedBatch, tensorflow: str, place: ast.stmt, taken: set[str],
+        *, in_graph: bool,
     ) -> None:  # fmt: skip
-        self._facts = facts
-        self._batch = batch
-        self._place = place
-        self._taken = taken
-        self._in_graph = in_graph
-        self._tf = tensorflow_of(facts, placeholders[0])
-        self._unit = indentation_of(facts, batch.loop)
-        self._session = session_of(facts, batch) or f"{self._tf}.get_default_session()"
-        self._batches = self._fresh("batches")
-        self._iterator = self._fresh("batch_iterator")
+        super().__init__(facts, batch, tensorflow, place, taken, in_graph=in_graph)
         self._next = self._fresh("next_batch")
         self._ahead = self._fresh("batches_ahead") if batch.source is not None else ""
         self._renamed: dict[Entry, str] = {}
@@ -59,11 +48,6 @@ class FetchedBatchPipeline:
             ]
         return (*edits, *self._in_loop())
 
-    def _fresh(self, base: str) -> str:
-        name = self._facts.names.fresh(base, self._taken)
-        self._taken.add(name)
-        return name
-
     def _name(self, entry: Entry) -> str:
         """What the loop calls a part of the batch: as it did, or by a name for an expression."""
         text = text_of(self._facts, entry.value)
@@ -71,8 +55,7 @@ class FetchedBatchPipeline:
             self._batch
         ):
             return text
-        word = entry.key.attr if isinstance(entry.key, ast.Attribute) else ast.unparse(entry.key)
-        self._renamed[entry] = self._fresh(f"next_{word.strip('_').lower()}")
+        self._renamed[entry] = self._fresh(f"next_{_word(entry.key).strip('_').lower()}")
         return self._renamed[entry]
 
     # Before the loops
@@ -80,7 +63,6 @@ class FetchedBatchPipeline:
     def _pipeline(self) -> str:
         values = [text_of(self._facts, entry.value) for entry in self._values.values()]
         keys = [text_of(self._facts, entry.key) for entry in self._values.values()]
-        generator = generator_of(self._facts, self._batch, self._batches, values)
         dtypes = structure([f"{key}.dtype" for key in keys])
         made = (
             f"{self._iterator} = {self._tf}.data.Dataset.from_generator(\n"
@@ -88,22 +70,24 @@ class FetchedBatchPipeline:
             f").prefetch(1).make_initializable_iterator()\n"
             f"{self._next} = {self._iterator}.get_next()\n"
         )
-        if self._in_graph:
-            made = f"with {keys[0]}.graph.as_default():\n{textwrap.indent(made, '    ')}"
-        return generator + made
+        return self._generator(values) + self._made_in_graph(keys[0], made)
 
     def _start(self) -> str:
-        return f"{self._session}.run({self._iterator}.initializer)"
+        return f"{self._running()}.run({self._iterator}.initializer)"
+
+    def _running(self) -> str:
+        return self._session() or f"{self._tf}.get_default_session()"
 
     def _going_on(self) -> str:
         """A generator in place of that of the loop: only its own run may find the end."""
-        batch = "element" if "batch" in f"{self._session}.{self._tf}".split(".") else "batch"
+        session = self._running()
+        batch = "element" if "batch" in f"{session}.{self._tf}".split(".") else "batch"
         lines = (
             f"def {self._ahead}():",
             f"    {self._start()}",
             "    while True:",
             "        try:",
-            f"            {batch} = {self._session}.run({self._next})",
+            f"            {batch} = {session}.run({self._next})",
             f"        except {self._tf}.errors.OutOfRangeError:",
             "            return",
             f"        yield {batch}",
@@ -141,6 +125,16 @@ class FetchedBatchPipeline:
             block = batch.loop.body
             last = moved[-1] if moved else batch.filed or batch.statement
             after = next(one for one in block[block.index(last) :] if one not in moved)
-            taken = f"{', '.join(self._values)} = {self._session}.run({self._next})"
+            taken = f"{', '.join(self._values)} = {self._running()}.run({self._next})"
             edits.append(InsertBefore(span(after), taken))
         return edits
+
+
+def _word(key: ast.expr) -> str:
+    """What the file calls a key, as far as that can be a part of a name."""
+    match key:
+        case ast.Attribute(attr=word) | ast.Name(id=word):
+            return word
+        case ast.Subscript(slice=ast.Constant(value=str(word))) if word.isidentifier():
+            return word
+    return "value"

@@ -40,7 +40,7 @@ def wired(
     taken |= {iterator.rpartition(".")[2], start}
     edits = with_defaults(facts, placeholders, iterator, taken)
     first, *others = elements.statements
-    tf = tensorflow_of(facts, placeholders[0])
+    tf = tensorflow_of(facts, placeholders[0].call)
     casts = [
         f"{tf}.cast({part}, {text_of(facts, one.dtype)})"
         for one, part in zip(placeholders, elements.parts, strict=True)
