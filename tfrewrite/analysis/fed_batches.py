@@ -12,7 +12,7 @@ from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect
 from tfrewrite.analysis.scopes import How
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.feed_helpers import MadeFeed
@@ -78,6 +78,7 @@ class FedBatches:
         self._own = facts.own_calls
         self._sessions = facts.sessions
         self._helpers = facts.feed_helpers
+        self._headers = facts.loop_headers
 
     def all(self) -> Iterator[FedBatch]:
         """Every run in a loop that is fed with something new in each turn, from top to bottom."""
@@ -97,13 +98,18 @@ class FedBatches:
         if batch is None:
             return self._unwritten(run, loop, feed)
         varying: list[Entry] = []
-        for entry in entries_of(batch.feed, batch.filling, batch.helper):
-            earlier = batch.filled is not None and entry.within is batch.feed
-            varies = not earlier and self._varies(entry.value, loop)
+        earlier = batch.filled is not None
+        for entry in entries_of(batch.feed, batch.filling, batch.helper, earlier=earlier):
+            varies = not entry.stays and self._varies(entry.value, loop)
             (varying if varies else batch.kept).append(entry)
         if not varying:
             return self._refilled(batch)
-        batch.obstacle = self._shape(batch) or self._divide(batch, varying) or self._made_on(batch)
+        batch.obstacle = (
+            self._shape(batch)
+            or self._divide(batch, varying)
+            or self._half_made(batch)
+            or self._made_on(batch)
+        )
         return batch if batch.entries or batch.obstacle is not None else None
 
     def _written(
@@ -114,22 +120,23 @@ class FedBatches:
         if isinstance(feed, ast.Dict):
             return None if None in feed.keys else FedBatch(run, loop, statement, feed, None)
         if isinstance(feed, ast.Call):
-            return self._from_helper(run, loop, feed, None)
+            return self._from_helper(run, loop, feed)
         bindings = self._flow.reaching(feed) if isinstance(feed, ast.Name) else []
         node = bindings[0].node if len(bindings) == 1 else None
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             return None
-        if isinstance(node.value, ast.Call) and loop in self._source.ancestors(node):
-            return self._from_helper(run, loop, node.value, node)
-        if not isinstance(node.value, ast.Dict) or None in node.value.keys:
-            return None
         assert isinstance(feed, ast.Name)
         before = loop.body[: loop.body.index(statement)] if statement in loop.body else []
-        if loop in self._source.ancestors(node):
-            later = before[before.index(node) + 1 :] if node in before else []
-            filling = [one for one in later if fills(one, feed.id)]
-            return FedBatch(run, loop, statement, node.value, node, filling=filling)
+        inside = loop in self._source.ancestors(node)
+        if inside:
+            before = before[before.index(node) + 1 :] if node in before else []
         filling = [one for one in before if fills(one, feed.id)]
+        if inside and isinstance(node.value, ast.Call):
+            return self._from_helper(run, loop, node.value, node, filling)
+        if not isinstance(node.value, ast.Dict) or None in node.value.keys:
+            return None
+        if inside:
+            return FedBatch(run, loop, statement, node.value, node, filling=filling)
         if not filling:
             return None
         return FedBatch(run, loop, statement, node.value, None, node, filling)
@@ -139,14 +146,25 @@ class FedBatches:
         run: SessionRun,
         loop: ast.For | ast.AsyncFor | ast.While,
         call: ast.Call,
-        filed: ast.Assign | None,
+        filed: ast.Assign | None = None,
+        filling: Sequence[ast.stmt] = (),
     ) -> FedBatch | None:
         """A batch in a dict that a function of the file makes and gives back."""
         made = self._helpers.made(call)
         if made is None:
             return None
         statement = self._source.statement(run.call)
-        return FedBatch(run, loop, statement, call, filed, helper=made)
+        return FedBatch(run, loop, statement, call, filed, filling=[*filling], helper=made)
+
+    def _half_made(self, batch: FedBatch) -> Obstacle | None:
+        """Whether the loop goes on needing a dict that a function makes, beside the pipeline."""
+        call = batch.helper.call if batch.helper is not None else None
+        for entry in batch.kept:
+            if entry.value is call:
+                key, text = ast.unparse(entry.key), ast.unparse(call.func)
+                message = f"`{text}` makes what is fed to `{key}`, and is called in the loop for it"
+                return Obstacle("depends-on-loop", message)
+        return None
 
     def _unwritten(
         self, run: SessionRun, loop: ast.For | ast.AsyncFor | ast.While, feed: ast.expr
@@ -224,9 +242,7 @@ class FedBatches:
         if not isinstance(value, ast.Name):
             return False
         return all(
-            binding.how is How.LOOP
-            and isinstance(binding.value, ast.Call)
-            and self._names.dotted(binding.value.func) == "builtins.range"
+            binding.how is How.LOOP and self._headers.is_range(binding.value)
             for binding in self._flow.reaching(value)
         )
 
@@ -565,7 +581,8 @@ class FedBatches:
         target = made.targets[0]
         assert isinstance(target, ast.Name)
         for use in self._scopes.uses(target):
-            if use is batch.run.feed or self._source.statement(use) in batch.filling:
+            around = self._source.ancestors(use)
+            if use is batch.run.feed or any(one in batch.filling for one in around):
                 continue
             if any(binding.node is made for binding in self._flow.reaching(use)):
                 message = f"line {use.lineno} uses the dict `{use.id}` as well"

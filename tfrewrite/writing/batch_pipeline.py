@@ -76,10 +76,13 @@ class BatchPipeline:
         values = [text_of(self._facts, entry.value) for entry in self._batch.entries]
         keys = [text_of(self._facts, entry.key) for entry in self._batch.entries]
         made_by_helper: list[str] = []
-        if self._batch.helper is not None:
+        helper = self._batch.helper
+        made_there = [helper is not None and e.value is helper.call for e in self._batch.entries]
+        if any(made_there):
             feed = self._feed()
-            made_by_helper = [f"{feed} = {values[0]}"]
-            values = [f"{feed}[{key}]" for key in keys]
+            made_by_helper = [f"{feed} = {values[made_there.index(True)]}"]
+            parts = zip(made_there, keys, values, strict=True)
+            values = [f"{feed}[{key}]" if there else value for there, key, value in parts]
         given = [
             self._batches,
             structure([f"{key}.dtype" for key in keys]),
@@ -210,7 +213,7 @@ def generator_of(
     """The function that goes through the loop for the batches alone; `last` ends its making."""
     loop = batch.loop
     assert isinstance(loop, ast.For)
-    header = f"for {text_of(facts, loop.target)} in {text_of(facts, loop.iter)}:"
+    header = f"for {text_of(facts, loop.target)} in {facts.loop_headers.text(loop.iter)}:"
     made = (_statement(facts, one) for one in batch.making)
     inner = "\n".join([*made, *last, f"yield {', '.join(values)}"])
     return f"def {name}():\n    {header}\n{textwrap.indent(inner, '        ')}\n"
