@@ -424,7 +424,7 @@ class _Look:
         ]
         return parameter is not None and all(
             (isinstance(parent, ast.Dict) and use in parent.keys)
-            or (isinstance(parent, ast.Subscript) and use is parent.slice)
+            or (isinstance(parent, ast.Subscript) and use is parent.slice and not _is_read(parent))
             for use, parent in parents
         )
 
@@ -582,6 +582,10 @@ class _Look:
             for node in ast.walk(cls)
             if isinstance(node, ast.Name) and self._classes.of_self(node) is not None
         )
+
+
+def _is_read(part: ast.Subscript) -> bool:
+    return isinstance(part.ctx, ast.Load)
 
 
 def _binds_names(target: ast.expr) -> bool:
