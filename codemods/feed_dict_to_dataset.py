@@ -86,7 +86,9 @@ class FeedDictToDataset(Rule):
     that is called once and gives them back at its end, as `return x, y, loss`, gives it back as
     well, and an object of a class of the file that is made once has one more attribute. A dict may
     be filled piece by piece, also one that is made before the loop: what belongs to the batch
-    leaves it, the rest stays. A function of the file that makes the dict is called by the pipeline.
+    leaves it, the rest stays, and so does what is filled under an `if`. A function or a method of
+    the file that makes the dict is called by the pipeline; where it only names what it is given,
+    the loop writes the rest of the dict itself. A bar of `tqdm` stays around the turns.
 
     Where the batch is fed to several runs, or the loop goes over a generator of the file, a run of
     its own takes the batch, and the rest of the turn stays as it is:

@@ -2329,6 +2329,71 @@ test_refused_filled = bench(
             feed[x] = X[:9]
         sess.run(train, feed)
         """,
+        reason="placeholder-unclear",
+    ),
+    filled(
+        "a batch that is put there under an if",
+        """
+        batch = X[i:i + 9]
+        feed = {y: Y[i:i + 9], x: batch}
+        if i > 3:
+            feed[x] = batch[::-1]
+        sess.run(train, feed)
+        """,
+    ),
+    filled(
+        "another name of a placeholder, under an if",
+        """
+        feed = {x: X[i:i + 9], y: Y[i:i + 9]}
+        if i > 3:
+            feed[other] = X[:9]
+        sess.run(train, feed)
+        """,
+        "other = x\n",
+        "placeholder-unclear",
+    ),
+    filled(
+        "a test that reads the dict",
+        """
+        feed = {x: X[i:i + 9], y: Y[i:i + 9]}
+        if rate not in feed:
+            feed[rate] = 0.5
+        sess.run(train, feed)
+        """,
+        "rate = tf.placeholder(tf.float32)\n",
+    ),
+    filled(
+        "a branch that does more",
+        """
+        feed = {x: X[i:i + 9], y: Y[i:i + 9]}
+        if i > 3:
+            print(i)
+            feed[rate] = 0.5
+        sess.run(train, feed)
+        """,
+        "rate = tf.placeholder(tf.float32)\n",
+    ),
+    filled(
+        "a test that changes the arrays",
+        """
+        feed = {x: X[i:i + 9], y: Y[i:i + 9]}
+        if cleared(i):
+            feed[rate] = 0.5
+        sess.run(train, feed)
+        """,
+        "rate = tf.placeholder(tf.float32)\ndef cleared(i):\n    X[i + 1] = 0\n    return i\n",
+        "source-changes",
+    ),
+    filled(
+        "a test that draws as batches do",
+        """
+        feed = {x: np.random.rand(9, 4), y: Y[i:i + 9]}
+        if np.random.rand() > 0.5:
+            feed[rate] = 0.5
+        sess.run(train, feed)
+        """,
+        "rate = tf.placeholder(tf.float32)\n",
+        "shared-stream",
     ),
     filled(
         "something else is fed first",
@@ -2445,6 +2510,60 @@ test_rewritten_filled = bench(
         ),
         data=_RATE,
     ),
+    becomes(
+        "a rate under an if",
+        """
+        for i in range(100):
+            feed = {x: X[i:i + 9], y: Y[i:i + 9]}
+            if i < 10:
+                # slowly
+                feed[rate] = 0.1
+            elif i < 20:
+                feed.update({rate: 0.2})
+            else:
+                feed[rate] = 0.5
+            sess.run(train, feed)
+        """,
+        pipeline(
+            _SLICES,
+            """
+            for i in range(100):
+                feed = {}
+                if i < 10:
+                    # slowly
+                    feed[rate] = 0.1
+                elif i < 20:
+                    feed.update({rate: 0.2})
+                else:
+                    feed[rate] = 0.5
+                sess.run(train, feed)
+            """,
+        ),
+        data=_RATE,
+    ),
+    becomes(
+        "a rate now and then, in a dict that is made before",
+        """
+        feed = {rate: 0.1}
+        for i in range(100):
+            if i == 50:
+                feed[rate] = 0.01
+            feed[x] = X[i:i + 9]
+            feed[y] = Y[i:i + 9]
+            sess.run(train, feed)
+        """,
+        "feed = {rate: 0.1}\n"
+        + pipeline(
+            _SLICES,
+            """
+            for i in range(100):
+                if i == 50:
+                    feed[rate] = 0.01
+                sess.run(train, feed)
+            """,
+        ),
+        data=_RATE,
+    ),
 )
 
 
@@ -2471,13 +2590,99 @@ test_refused_helpers = bench(
         """,
     ),
     helped(
-        "one that changes the dict",
+        "one that may leave something out",
         """
-        def fill(i):
-            feed = {x: X[i:i + 9], y: Y[i:i + 9]}
-            feed[x] = X[:9]
+        def fill(i, labels=None):
+            feed = {x: X[i:i + 9]}
+            if labels is not None:
+                feed[y] = labels
             return feed
         """,
+        "fill(i, Y[i:i + 9])",
+    ),
+    helped(
+        "one that hands the dict on",
+        """
+        seen = []
+        def fill(i):
+            feed = {x: X[i:i + 9]}
+            seen.append(feed)
+            feed[y] = Y[i:i + 9]
+            return feed
+        """,
+    ),
+    helped(
+        "one that fills the dict in a loop",
+        """
+        def fill(i):
+            feed = {x: X[i:i + 9]}
+            for key in [y]:
+                feed[key] = Y[i:i + 9]
+            return feed
+        """,
+    ),
+    helped(
+        "arguments that are not seen",
+        """
+        def fill(i, part=0.5):
+            return {x: X[i:i + 9], y: Y[i:i + 9], rate: part}
+        given = [[i, 0.1] for i in range(9)]
+        """,
+        "fill(*given[i])",
+        data=_RATE,
+    ),
+    helped(
+        "arguments of a dict",
+        """
+        def fill(i, part=0.5):
+            return {x: X[i:i + 9], y: Y[i:i + 9], rate: part}
+        given = {'part': 0.1}
+        """,
+        "fill(i, **given)",
+        data=_RATE,
+    ),
+    helped(
+        "more arguments than it takes",
+        """
+        def fill(a, b):
+            return {x: a, y: b}
+        """,
+        "fill(X[i:i + 9], Y[i:i + 9], i)",
+    ),
+    helped(
+        "an argument that does something",
+        """
+        seen = []
+        def noted(i):
+            seen.append(i)
+            return i
+        def fill(a, b, i):
+            return {x: a, y: b}
+        """,
+        "fill(X[i:i + 9], Y[i:i + 9], noted(i))",
+    ),
+    refused(
+        "what it makes depends on the loop, and what it is given does not",
+        """
+        def fill(a, b, scale):
+            return {x: a, y: b * scale}
+        last = 1.0
+        for i in range(9):
+            last, _ = sess.run([loss, train], fill(X[i:i + 9], Y[i:i + 9], last))
+        """,
+        "depends-on-loop",
+    ),
+    refused(
+        "something else is put into the dict afterwards",
+        """
+        def fill(i):
+            return {x: X[i:i + 9], y: Y[i:i + 9]}
+        for i in range(9):
+            feed = fill(i)
+            feed[x] = X[:9]
+            sess.run(train, feed)
+        """,
+        "placeholder-unclear",
     ),
     helped(
         "one that prints",
@@ -2578,6 +2783,24 @@ _FILL = """
 def fill(i):
     return {x: X[i:i + 9], y: Y[i:i + 9]}
 """
+_GIVEN = """
+def give(a, b, part=0.5):
+    return {x: a, y: b, rate: part}
+"""
+_GIVEN_SLICES = """
+def batches():
+    for i in range(100):
+        bx, by = X[i:i + 9], Y[i:i + 9]
+        yield bx, by
+"""
+_FILL_ON = """
+def fill(i):
+    feed = {}
+    rows = slice(i, i + 9)
+    feed[x] = X[rows]
+    feed.update({y: Y[rows]})
+    return feed
+"""
 _FILL_ALL = """
 def fill(a, b, i, part=0.5):
     rows = X[i:i + 9]
@@ -2619,4 +2842,246 @@ test_rewritten_helpers = bench(
         ),
         data=_RATE,
     ),
+    becomes(
+        "a function that is given the batch",
+        _GIVEN
+        + textwrap.dedent("""\
+        for i in range(100):
+            bx, by = X[i:i + 9], Y[i:i + 9]
+            sess.run(train, give(bx, by))
+        """),
+        _GIVEN.lstrip()
+        + pipeline(_GIVEN_SLICES, "for i in range(100):\n    sess.run(train, {rate: 0.5})\n"),
+        data=_RATE,
+    ),
+    becomes(
+        "a rate that the loop changes",
+        _GIVEN
+        + textwrap.dedent("""\
+        slow = 0.5
+        for i in range(100):
+            bx, by = X[i:i + 9], Y[i:i + 9]
+            feed = give(bx, by, slow)
+            _, slow = sess.run([train, loss], feed)
+        """),
+        _GIVEN.lstrip()
+        + "slow = 0.5\n"
+        + pipeline(
+            _GIVEN_SLICES,
+            """
+            for i in range(100):
+                feed = {rate: slow}
+                _, slow = sess.run([train, loss], feed)
+            """,
+        ),
+        refused=("depends-on-loop",),
+        data=_RATE,
+    ),
+    becomes(
+        "a function that fills the dict, which is filled on",
+        _FILL_ON
+        + textwrap.dedent("""\
+        for i in range(100):
+            feed = fill(i)
+            feed[rate] = 1 / (i + 1)
+            sess.run(train, feed)
+        """),
+        _FILL_ON.lstrip()
+        + pipeline(
+            _helped("feed = fill(i)"),
+            """
+            for i in range(100):
+                feed = {}
+                feed[rate] = 1 / (i + 1)
+                sess.run(train, feed)
+            """,
+        ),
+        data=_RATE,
+    ),
+    becomes(
+        "labels that are put into the dict afterwards",
+        """
+        def fill(i):
+            return {x: X[i:i + 9] * 2}
+        for i in range(100):
+            feed = fill(i)
+            feed[y] = Y[i:i + 9]
+            sess.run(train, feed)
+        """,
+        "def fill(i):\n    return {x: X[i:i + 9] * 2}\n"
+        + pipeline(
+            """
+            def batches():
+                for i in range(100):
+                    feed = fill(i)
+                    yield feed[x], Y[i:i + 9]
+            """,
+            "for i in range(100):\n    sess.run(train)\n",
+        ),
+    ),
+)
+
+
+# Methods that make the dict
+
+_METHODS = """
+class Model:
+    def __init__(self):
+        self.x = tf.placeholder(tf.float32, [None, 4])
+        self.y = tf.placeholder(tf.float32, [None, 1])
+        self.keep = tf.placeholder(tf.float32, [])
+        self.rate = 0.5
+        self.seen = 0
+        loss = tf.reduce_mean(tf.square(tf.reduce_sum(self.x * self.keep) - self.y))
+        self.loss = loss
+        self.sess = tf.Session()
+    def feed(self, a, b, train=False):
+        return {self.x: a, self.y: b, self.keep: self.rate if train else 1.0}
+    def fit(self):
+        for i in range(100):
+            bx, by = X[i:i + 9], Y[i:i + 9]
+            print(self.sess.run(self.loss, self.feed(bx, by, True)))
+Model().fit()
+"""
+_METHODS_AFTER = """
+class Model:
+    def __init__(self):
+        self.batch_iterator = tf.data.Iterator.from_structure((tf.float32, tf.float32))
+        next_x, next_y = self.batch_iterator.get_next()
+        self.x = tf.placeholder_with_default(next_x, None)
+        self.x.set_shape([None, 4])
+        self.y = tf.placeholder_with_default(next_y, None)
+        self.y.set_shape([None, 1])
+        self.keep = tf.placeholder(tf.float32, [])
+        self.rate = 0.5
+        self.seen = 0
+        loss = tf.reduce_mean(tf.square(tf.reduce_sum(self.x * self.keep) - self.y))
+        self.loss = loss
+        self.sess = tf.Session()
+    def feed(self, a, b, train=False):
+        return {self.x: a, self.y: b, self.keep: self.rate if train else 1.0}
+    def fit(self):
+        def batches():
+            for i in range(100):
+                bx, by = X[i:i + 9], Y[i:i + 9]
+                yield bx, by
+        start_batches = self.batch_iterator.make_initializer(
+            tf.data.Dataset.from_generator(
+                batches, (self.x.dtype, self.y.dtype), (self.x.shape, self.y.shape)
+            ).prefetch(1)
+        )
+        self.sess.run(start_batches)
+        for i in range(100):
+            print(self.sess.run(self.loss, {self.keep: self.rate}))
+Model().fit()
+"""
+_MAKES = ("        return {self.x: a", "        a = a * 2\n        return {self.x: a")
+
+
+def method(name: str, *changes: tuple[str, str], reason: str = "batch-code-not-seen") -> Case:
+    graph = _METHODS
+    for old, new in changes:
+        assert old in graph
+        graph = graph.replace(old, new)
+    return refuses(name, script("", graph=graph), reason=reason, shapes=("crlf", "tabs"))
+
+
+test_refused_methods = bench(
+    FeedDictToDataset,
+    method(
+        "one that a subclass replaces",
+        ("Model().fit()", "class Other(Model):\n    def feed(self, a, b, train):\n        pass\n"),
+    ),
+    method("one that is set on the object", ("Model().fit()", "m = Model()\nm.feed = Y\nm.fit()")),
+    method(
+        "an object by another name",
+        ("feed(self, a", "feed(me, a"),
+        ("        return {self.x", "        self = me\n        return {self.x"),
+    ),
+    method(
+        "one that counts",
+        ("        return {self.x", "        self.seen = self.seen + 1\n        return {self.x"),
+    ),
+    method(
+        "one that counts, and makes some of the batch",
+        _MAKES,
+        ("        a = a", "        self.seen += 1\n        a = a"),
+        reason="shared-state",
+    ),
+    method(
+        "a property",
+        ("if train else 1.0}", "}\n    @property\n    def rate(self):\n        return 1"),
+        ("        self.rate = 0.5\n", ""),
+    ),
+    method(
+        "what it reads is changed in the loop",
+        _MAKES,
+        ("a = a * 2", "a = a * self.seen"),
+        ("            print(", "            self.seen = i\n            print("),
+        reason="source-changes",
+    ),
+)
+
+test_rewritten_methods = bench(
+    FeedDictToDataset,
+    found_elsewhere("a method that is given the batch", _METHODS, _METHODS_AFTER, "", ""),
+    found_elsewhere(
+        "a method that makes some of the batch",
+        _METHODS.replace(*_MAKES),
+        _METHODS_AFTER.replace(*_MAKES).replace(
+            "yield bx, by",
+            "feed_2 = self.feed(bx, by, True)\n                yield feed_2[self.x], by",
+        ),
+        "",
+        "",
+    ),
+)
+
+
+# Bars around what the loop goes over
+
+_TQDM = "from tqdm import tqdm, trange\n"
+
+
+def barred(name: str, header: str, reason: str = "source-consumed", before: str = "") -> Case:
+    loop = f"{before}{header}\n    sess.run(train, {{x: X[i:i + 9], y: Y[i:i + 9]}})\n"
+    return refuses(name, script(loop, head=_TQDM), reason=reason, shapes=("crlf", "tabs"))
+
+
+def bar(name: str, header: str, plain: str) -> Case:
+    before = f"{header}\n    sess.run(train, {{x: X[i:i + 9], y: Y[i:i + 9]}})\n"
+    slices = f"def batches():\n    {plain}\n        yield X[i:i + 9], Y[i:i + 9]\n"
+    return becomes(name, before, pipeline(slices, f"{header}\n    sess.run(train)\n"), head=_TQDM)
+
+
+test_refused_bars = bench(
+    FeedDictToDataset,
+    barred("a bar of the file", "for i in tqdm(range(9)):", before="def tqdm(a):\n    return a\n"),
+    barred("a bar that has a name", "for i in shown:", before="shown = tqdm(range(9))\n"),
+    barred("what is used up", "for i in tqdm(iter(range(9))):"),
+    barred("what is not seen", "for i in tqdm(*given):", before="given = [range(9)]\n"),
+    barred("a draw", "for i in tqdm(np.random.permutation(9)):"),
+    barred(
+        "a generator", "for i in tqdm(turns()):", before="def turns():\n    yield 1\n    yield 2\n"
+    ),
+    barred("another range", "for i in trange(9):", before="def range(n):\n    return [n]\n"),
+    barred("a text that draws", "for i in tqdm(range(9), str(np.random.rand())):", "call-between"),
+    barred(
+        "a text that draws, beside a count",
+        "for k, i in enumerate(trange(9, desc=random.random())):",
+        "call-between",
+    ),
+)
+
+test_rewritten_bars = bench(
+    FeedDictToDataset,
+    bar("a bar", "for i in tqdm(range(9)):", "for i in range(9):"),
+    bar("a bar with a text", "for i in tqdm(range(9), desc='a'):", "for i in range(9):"),
+    bar("a bar that counts up", "for i in trange(1, 9, desc='a'):", "for i in range(1, 9):"),
+    bar(
+        "a bar that is counted",
+        "for k, i in enumerate(tqdm(range(9)), start=1):",
+        "for k, i in enumerate(range(9), start=1):",
+    ),
+    bar("a bar over an array", "for i in tqdm(np.arange(9)):", "for i in np.arange(9):"),
 )

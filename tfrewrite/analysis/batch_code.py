@@ -154,16 +154,22 @@ class _Look:
         self._home = self._scopes.of(call)
         self._arguments(call)
         function = self._own.function(call)
-        receiver = self._looped(call.func) if isinstance(call.func, ast.Attribute) else None
+        receiver = self._object(call.func) if isinstance(call.func, ast.Attribute) else None
         if function is None or (receiver is None and isinstance(call.func, ast.Attribute)):
             self._unknown(call, f"it is not known what else `{_short(call.func)}` goes by")
             return
         self.found.own_code = True
         self._body(call, function, receiver)
-        own = isinstance(receiver, ast.Name) and self._classes.of_self(receiver) is not None
-        if own and receiver in self.found.states:
+        self._changes_self(call, receiver)
+
+    def _changes_self(self, call: ast.Call, receiver: ast.expr | None) -> None:
+        """Refuses a method that changes the `self` of the code that calls it."""
+        if self._is_own(receiver) and receiver in self.found.states:
             message = f"`{_short(call.func)}` changes its object, which has other names elsewhere"
             self._refuse("shared-state", message)
+
+    def _is_own(self, receiver: ast.expr | None) -> bool:
+        return isinstance(receiver, ast.Name) and self._classes.of_self(receiver) is not None
 
     def _refuse(self, reason: str, message: str) -> None:
         if self.found.obstacle is None:
@@ -296,7 +302,10 @@ class _Look:
     def _subscript(self, node: ast.Subscript) -> None:
         if "__getitem__" in self._classes.magic:
             self._unknown(node, "a class of this file redefines what `[...]` does")
-        self._children(node)
+        if isinstance(node.ctx, ast.Store) and self._is_placeholder(node.slice):
+            self._node(node.value)  # `feed[x] = ...`
+        else:
+            self._children(node)
 
     # Changes
 
@@ -414,7 +423,9 @@ class _Look:
             for use in (self._own.uses(parameter) if parameter is not None else ())
         ]
         return parameter is not None and all(
-            isinstance(parent, ast.Dict) and use in parent.keys for use, parent in parents
+            (isinstance(parent, ast.Dict) and use in parent.keys)
+            or (isinstance(parent, ast.Subscript) and use is parent.slice and not _is_read(parent))
+            for use, parent in parents
         )
 
     def _library(self, call: ast.Call, path: str) -> None:
@@ -499,12 +510,15 @@ class _Look:
         self.found.own_code = True
         receiver: ast.expr | None = None
         if isinstance(call.func, ast.Attribute):
-            receiver = self._receiver(call.func)
+            receiver = self._object(call.func)
             if receiver is None:
                 message = f"it is not known what else `{_short(call.func.value)}` goes by"
                 self._unknown(call, message)
                 return
-            if function in self._seen and receiver not in self.found.states:
+            again = function in self._seen and not (
+                self._is_own(receiver) and not self.found.states
+            )
+            if again and receiver not in self.found.states:
                 self.found.states.append(receiver)  # what it does to one object, it does to another
         looped = self._source.parent(call)
         gone_over = isinstance(looped, ast.For) and looped.iter is call
@@ -514,6 +528,7 @@ class _Look:
             self._unknown(call, f"`{_short(call.func)}` is a generator")
             return
         self._body(call, function, receiver)
+        self._changes_self(call, receiver)
 
     def _body(self, call: ast.Call, function: ast.AST, receiver: ast.expr | None) -> None:
         """Goes into a function of the file."""
@@ -552,11 +567,11 @@ class _Look:
             return None
         return owner if self._keeps_itself(made) else None
 
-    def _looped(self, func: ast.Attribute) -> ast.expr | None:
-        """The object of whose method a loop goes over the generator; it may be the loop's own."""
+    def _object(self, func: ast.Attribute) -> ast.expr | None:
+        """The same; it may also be the `self` of the method in which the batch is made."""
         owner = func.value
         cls = self._classes.of_self(owner) if isinstance(owner, ast.Name) else None
-        if cls is None:
+        if cls is None or self._is_receiver(owner):
             return self._receiver(func)
         return owner if not self._classes.extended(cls) and self._keeps_itself(cls) else None
 
@@ -567,6 +582,10 @@ class _Look:
             for node in ast.walk(cls)
             if isinstance(node, ast.Name) and self._classes.of_self(node) is not None
         )
+
+
+def _is_read(part: ast.Subscript) -> bool:
+    return isinstance(part.ctx, ast.Load)
 
 
 def _binds_names(target: ast.expr) -> bool:

@@ -167,7 +167,8 @@ class BatchUses:
         target = made.targets[0]
         assert isinstance(target, ast.Name)
         for use in self._scopes.uses(target):
-            if use is batch.run.feed or self._source.statement(use) in batch.filling:
+            around = self._source.ancestors(use)
+            if use is batch.run.feed or any(one in batch.filling for one in around):
                 continue
             if any(binding.node is made for binding in self._flow.reaching(use)):
                 message = f"line {use.lineno} uses the dict `{use.id}` as well"

@@ -7,8 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.batch_code import BatchEffects
+from tfrewrite.analysis.feed_entries import conditions
 from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.python_calls import CallEffect
 from tfrewrite.analysis.symbols import SUMMARY_WRITERS
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ class BatchesAhead:
         self._code = facts.batch_code
         self._data = facts.data_values
         self._pipelines = facts.running_pipelines
+        self._headers = facts.loop_headers
 
     def effects(self, batch: FedBatch) -> BatchEffects:
         """What the code of a batch does."""
@@ -85,10 +88,17 @@ class BatchesAhead:
         assert isinstance(batch.loop, ast.For)
         if batch.source is not None:
             return self._made_once(batch, batch.source)
-        header = self._code.effects([batch.loop.iter], frozenset())
+        for call in _calls_in(self._headers.beside(batch.loop.iter)):
+            if self._moves.effect(call) is not CallEffect.PURE:
+                what = ast.unparse(call.func)
+                message = f"what `{what}` does for a bar comes when the first batches may be made"
+                return Obstacle("call-between", message)
+        looped = self._headers.beneath(batch.loop.iter)
+        header = self._code.effects(looped, frozenset())
         text = ast.unparse(batch.loop.iter)
-        called = isinstance(batch.loop.iter, ast.Call)
-        if not self._data.reiterable(batch.loop.iter) and not (called and header.obstacle):
+        called = all(isinstance(one, ast.Call) for one in looped)
+        again = self._headers.is_range(batch.loop.iter) or all(map(self._data.reiterable, looped))
+        if not again and not (called and header.obstacle):
             message = f"`{text}` may be something that can be gone over only once"
             return Obstacle("source-consumed", message)
         if header.obstacle is not None or header.goes_on or header.files:
@@ -238,6 +248,7 @@ class BatchesAhead:
             if statement in batch.making and statement not in batch.copied:
                 continue
             if statement in batch.filling:
+                walk.pieces += conditions(statement)
                 continue
             if statement is batch.filed:
                 walk.pieces += [one for entry in batch.kept for one in (entry.key, entry.value)]
@@ -364,6 +375,10 @@ class BatchesAhead:
 
 
 _CHANGING = frozenset({"feed-changes", "rebound-between"})
+
+
+def _calls_in(exprs: list[ast.expr]) -> list[ast.Call]:
+    return [node for one in exprs for node in ast.walk(one) if isinstance(node, ast.Call)]
 
 
 class _Rest:

@@ -65,6 +65,7 @@ from tfrewrite.analysis.late_reads import LateReads
 from tfrewrite.analysis.layer_uses import LayerUses
 from tfrewrite.analysis.left_files import LeftFiles
 from tfrewrite.analysis.list_lengths import ListLengths
+from tfrewrite.analysis.loop_headers import LoopHeaders
 from tfrewrite.analysis.lost_logits import LostLogits
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.mixed_parts import MixedParts
@@ -406,6 +407,11 @@ class Facts:
     def operands(self) -> Operands:
         """Whether what ops are made of stays the same."""
         return Operands(self)
+
+    @cached_property
+    def loop_headers(self) -> LoopHeaders:
+        """What loops go over, beneath a bar."""
+        return LoopHeaders(self)
 
     @cached_property
     def data_values(self) -> DataValues:

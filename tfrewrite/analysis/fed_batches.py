@@ -10,7 +10,7 @@ from tfrewrite.analysis.feed_entries import Entry, entries_of, fills
 from tfrewrite.analysis.obstacle import Obstacle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.feed_helpers import MadeFeed
@@ -83,15 +83,17 @@ class FedBatches:
         if batch is None:
             return self._unwritten(run, loop, feed)
         varying: list[Entry] = []
-        for entry in entries_of(batch.feed, batch.filling, batch.helper):
-            earlier = batch.filled is not None and entry.within is batch.feed
-            varies = not earlier and self._varies(entry.value, loop)
+        earlier = batch.filled is not None
+        for entry in entries_of(batch.feed, batch.filling, batch.helper, earlier=earlier):
+            varies = not entry.stays and self._varies(entry.value, loop)
             (varying if varies else batch.kept).append(entry)
         if not varying:
             return self._refilled(batch)
         batch.obstacle = self._shape(batch) or self._making.divide(batch, varying)
         if batch.obstacle is None and batch.entries:
-            batch.obstacle = self._uses.elsewhere(batch) or self._making.made_on(batch)
+            batch.obstacle = (
+                self._uses.elsewhere(batch) or self._half_made(batch) or self._making.made_on(batch)
+            )
         return batch if batch.entries or batch.obstacle is not None else None
 
     def _written(
@@ -102,22 +104,23 @@ class FedBatches:
         if isinstance(feed, ast.Dict):
             return None if None in feed.keys else FedBatch(run, loop, statement, feed, None)
         if isinstance(feed, ast.Call):
-            return self._from_helper(run, loop, feed, None)
+            return self._from_helper(run, loop, feed)
         bindings = self._flow.reaching(feed) if isinstance(feed, ast.Name) else []
         node = bindings[0].node if len(bindings) == 1 else None
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             return None
-        if isinstance(node.value, ast.Call) and loop in self._source.ancestors(node):
-            return self._from_helper(run, loop, node.value, node)
-        if not isinstance(node.value, ast.Dict) or None in node.value.keys:
-            return None
         assert isinstance(feed, ast.Name)
         before = loop.body[: loop.body.index(statement)] if statement in loop.body else []
-        if loop in self._source.ancestors(node):
-            later = before[before.index(node) + 1 :] if node in before else []
-            filling = [one for one in later if fills(one, feed.id)]
-            return FedBatch(run, loop, statement, node.value, node, filling=filling)
+        inside = loop in self._source.ancestors(node)
+        if inside:
+            before = before[before.index(node) + 1 :] if node in before else []
         filling = [one for one in before if fills(one, feed.id)]
+        if inside and isinstance(node.value, ast.Call):
+            return self._from_helper(run, loop, node.value, node, filling)
+        if not isinstance(node.value, ast.Dict) or None in node.value.keys:
+            return None
+        if inside:
+            return FedBatch(run, loop, statement, node.value, node, filling=filling)
         if not filling:
             return None
         return FedBatch(run, loop, statement, node.value, None, node, filling)
@@ -127,14 +130,25 @@ class FedBatches:
         run: SessionRun,
         loop: ast.For | ast.AsyncFor | ast.While,
         call: ast.Call,
-        filed: ast.Assign | None,
+        filed: ast.Assign | None = None,
+        filling: Sequence[ast.stmt] = (),
     ) -> FedBatch | None:
         """A batch in a dict that a function of the file makes and gives back."""
         made = self._helpers.made(call)
         if made is None:
             return None
         statement = self._source.statement(run.call)
-        return FedBatch(run, loop, statement, call, filed, helper=made)
+        return FedBatch(run, loop, statement, call, filed, filling=[*filling], helper=made)
+
+    def _half_made(self, batch: FedBatch) -> Obstacle | None:
+        """Whether the loop goes on needing a dict that a function makes, beside the pipeline."""
+        call = batch.helper.call if batch.helper is not None else None
+        for entry in batch.kept:
+            if entry.value is call:
+                key, text = ast.unparse(entry.key), ast.unparse(call.func)
+                message = f"`{text}` makes what is fed to `{key}`, and is called in the loop for it"
+                return Obstacle("depends-on-loop", message)
+        return None
 
     def _unwritten(
         self, run: SessionRun, loop: ast.For | ast.AsyncFor | ast.While, feed: ast.expr

@@ -43,7 +43,7 @@ class TakenBatches:
         for entry in batch.kept:
             if self._tracer.trace(entry.key) in keys:
                 text = self._source.segment(entry.key)
-                message = f"`{text}` is fed with something else first, which would be left"
+                message = f"`{text}` is fed with something else as well, which would be left"
                 return Obstacle("placeholder-unclear", message)
         if any(surely_beneath(fetched, key, counted=effects.goes_on) for key in keys):
             return self._unfed(batch, keys)

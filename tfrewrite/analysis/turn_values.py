@@ -26,6 +26,7 @@ class TurnValues:
         self._source = facts.source
         self._names = facts.names
         self._flow = facts.flow
+        self._headers = facts.loop_headers
 
     def varies(self, value: ast.expr, loop: ast.AST) -> bool:
         """Whether a value is made anew in each turn, and is more than the number of the turn."""
@@ -44,9 +45,7 @@ class TurnValues:
         if not isinstance(value, ast.Name):
             return False
         return all(
-            binding.how is How.LOOP
-            and isinstance(binding.value, ast.Call)
-            and self._names.dotted(binding.value.func) == "builtins.range"
+            binding.how is How.LOOP and self._headers.is_range(binding.value)
             for binding in self._flow.reaching(value)
         )
 

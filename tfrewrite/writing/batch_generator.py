@@ -48,7 +48,8 @@ class BatchWriter:
         """The function that goes through the loop for the batches; `last` ends their making."""
         loop = self._batch.loop
         assert isinstance(loop, ast.For)
-        header = f"for {text_of(self._facts, loop.target)} in {text_of(self._facts, loop.iter)}:"
+        looped = self._facts.loop_headers.text(loop.iter)
+        header = f"for {text_of(self._facts, loop.target)} in {looped}:"
         made = map(self._statement, self._batch.making)
         inner = "\n".join([*made, *last, f"yield {', '.join(values)}"])
         return f"def {self._batches}():\n    {header}\n{textwrap.indent(inner, '        ')}\n"

@@ -61,10 +61,13 @@ class BatchPipeline(BatchWriter):
         values = [text_of(self._facts, entry.value) for entry in self._batch.entries]
         keys = [text_of(self._facts, entry.key) for entry in self._batch.entries]
         made_by_helper: list[str] = []
-        if self._batch.helper is not None:
+        helper = self._batch.helper
+        made_there = [helper is not None and e.value is helper.call for e in self._batch.entries]
+        if any(made_there):
             feed = self._feed()
-            made_by_helper = [f"{feed} = {values[0]}"]
-            values = [f"{feed}[{key}]" for key in keys]
+            made_by_helper = [f"{feed} = {values[made_there.index(True)]}"]
+            parts = zip(made_there, keys, values, strict=True)
+            values = [f"{feed}[{key}]" if there else value for there, key, value in parts]
         given = [
             self._batches,
             structure([f"{key}.dtype" for key in keys]),
