@@ -88,6 +88,8 @@ class CompileTrainStep(Rule):
     a variable and may change.
     Where only some of the function is in the way, as a loss that is read at its end, TFR202 makes a
     compiled function of the step in it.
+    Losses that layers add by themselves must be read in the trace in which they are added
+    (`python-effect`).
     In the body nothing may be done in Python that others see (`python-effect`), need the value of a
     tensor (`reads-on-host`), or depend on one (`tensor-decides`). `len` of a tensor is a number in
     a trace, too, since AutoGraph sees to it, but not in a lambda, nor in what Keras calls.

@@ -253,8 +253,7 @@ def _found(facts: Facts, bare: InlineStep, taken: set[str]) -> _Outlined | Obsta
     if in_loop and placed.place is placed.around and count <= _FEW_TURNS:
         message = f"the loop of line {bare.around.lineno} makes few steps, and a trace takes longer"
         return Obstacle("few-turns", message)
-    is_forward = bare.kind is Kind.FORWARD
-    unfit = facts.forward_steps.kept_losses if is_forward else facts.inline_steps.races(bare)
+    unfit = facts.inline_steps.races(bare)
     if unfit is not None:
         return unfit
     step = facts.step_names.of(placed)

@@ -36,6 +36,18 @@ for epoch in range(3):
         loss = step(x, y)
     print(epoch, float(loss))
 """
+# A layer of it adds a loss in each call.
+REGULAR = """\
+regular = tf.keras.Sequential(
+    [tf.keras.layers.Dense(3, activity_regularizer="l2", input_shape=(6,))]
+)
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(regular(x) + y)) + tf.add_n(regular.losses)
+    gradients = tape.gradient(loss, regular.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, regular.trainable_variables))
+    return loss
+"""
 # A step of a class, on a variable of its own.
 CLASS = """\
 class Trainer:
@@ -1336,6 +1348,18 @@ CALLERS = (
             states.append(xs[episode])
             loss = step(tf.convert_to_tensor(states), tf.convert_to_tensor(states))
         """,
+    ),
+    no(
+        "a loss that a layer added is looked for outside",
+        "python-effect",
+        REGULAR,
+        "for x, y in data:\n    step(x, y)\n    print(sum(regular.losses))\n",
+    ),
+    no(
+        "a loss that a layer has added before",
+        "captured-not-fixed",
+        REGULAR.replace("regular(x) + ", "").replace("step(x, y):", "step(x, y):  # stale"),
+        "for x, y in data:\n    regular(x)\n    step(x, y)\n",
     ),
     no(
         "somebody catches",

@@ -57,6 +57,7 @@ from tfrewrite.analysis.hoisting import Hoisting
 from tfrewrite.analysis.host_reads import HostReads
 from tfrewrite.analysis.inline_steps import InlineSteps
 from tfrewrite.analysis.iterators import Iterators
+from tfrewrite.analysis.kept_losses import KeptLosses
 from tfrewrite.analysis.keras_calls import KerasCalls
 from tfrewrite.analysis.keras_masks import KerasMasks
 from tfrewrite.analysis.keras_models import KerasModels
@@ -517,6 +518,11 @@ class Facts:
     def lost_logits(self) -> LostLogits:
         """Whether crossentropies miss what a trace does not hand on."""
         return LostLogits(self)
+
+    @cached_property
+    def kept_losses(self) -> KeptLosses:
+        """Losses that layers leave behind, and who looks for them."""
+        return KeptLosses(self)
 
     @cached_property
     def forward_steps(self) -> ForwardSteps:

@@ -38,8 +38,6 @@ _HOOKS = frozenset(
     "call build get_config train_step test_step predict_step compute_loss"
     " compute_metrics compute_mask compute_output_shape".split()
 )
-# `compute_loss` adds the losses of layers.
-_READING_LOSSES = frozenset({"losses", "compute_loss"})
 # They go through all their data, in loops of their own.
 _LONG = frozenset("fit fit_generator evaluate predict evaluate_generator predict_generator".split())
 
@@ -119,7 +117,7 @@ class ForwardSteps:
     def _judged(self, step: Step) -> Forward | None:
         found = self._steps.replayed(step)
         if isinstance(found, Trace):
-            return Forward(step, self.kept_losses or found) if found.ops >= _FEWEST_OPS else None
+            return Forward(step, found) if found.ops >= _FEWEST_OPS else None
         called = self._called(step.function)
         return Forward(step, found) if self.is_enough(called) else None
 
@@ -247,34 +245,6 @@ class ForwardSteps:
             if isinstance(outer, (*_LOOPS, *COMPREHENSIONS)):
                 return True
         return False
-
-    @cached_property
-    def kept_losses(self) -> Obstacle | None:
-        """Whether losses that layers add when they are called may be looked for outside.
-
-        They are tensors that a call leaves behind, and those of a trace are of no use outside.
-        """
-        adding = [
-            node
-            for node in (*self._source.all(ast.keyword), *self._source.all(ast.Attribute))
-            if getattr(node, "arg", "") == "activity_regularizer"
-            or getattr(node, "attr", "") in ("ActivityRegularization", "add_loss")
-        ]
-        reads = [node for node in self._source.all(ast.Attribute) if node.attr in _READING_LOSSES]
-        asked: list[ast.expr] = [node for node in reads if self._names.dotted(node) is None]
-        asked += [
-            call
-            for call in self._source.all(ast.Call)
-            if self._names.dotted(call.func) == "builtins.getattr"
-            and any(isinstance(one, ast.Constant) and one.value == "losses" for one in call.args)
-        ]
-        if not adding or not asked:
-            return None
-        message = (
-            f"line {asked[0].lineno} reads `{ast.unparse(asked[0])}`, where a layer may have left"
-            " what a trace does not give"
-        )
-        return Obstacle("python-effect", message)
 
     # How often it is called
 

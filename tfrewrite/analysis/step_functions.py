@@ -138,7 +138,8 @@ class StepFunctions:
         logits = found.logits or self._facts.lost_logits.in_step(step, found.returned)
         if logits:
             return Obstacle("logits-found", logits)
-        return changed_later(self._facts, found, step.calls) or found
+        left = self._facts.kept_losses.read_outside(step.function, found.bodies)
+        return left or changed_later(self._facts, found, step.calls) or found
 
     @cached_property
     def _may_keep_states(self) -> bool:

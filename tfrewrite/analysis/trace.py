@@ -55,6 +55,8 @@ class Trace:
     """Whether layers draw, whose stream is a variable from Keras 3 on."""
     generators: bool = False
     """Whether a `tf.random.Generator` draws, whose stream is a variable, too."""
+    bodies: set[ast.AST] = field(default_factory=set)
+    """The functions of the file that are gone through."""
     things: list[Thing] = field(default_factory=list)
     """The objects of Keras and TensorFlow that are used."""
     repeated: list[frozenset[Read]] = field(default_factory=list)

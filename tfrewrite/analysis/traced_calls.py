@@ -75,6 +75,7 @@ class TracedCalls:
                 return Number()
             case Thing(kind="model" | "layer"):
                 self._has_variables(owner, name, line)
+                self._has_losses(owner, name, line)
                 self._tracer.use(owner)
             case Thing():
                 self._tracer.use(owner)
@@ -85,6 +86,7 @@ class TracedCalls:
             found = self._part_of(owner, found)
         if isinstance(owner, Own) and isinstance(found, Group) and self._is_keras(owner):
             self._has_variables(owner, name, line)
+            self._has_losses(owner, name, line)
         return self._tracer.known(found, ast.unparse(attribute), line)
 
     def _has_variables(self, owner: Thing | Own, name: str, line: int) -> None:
@@ -97,6 +99,14 @@ class TracedCalls:
                 " called before"
             )
             raise TraceError("not-followed", message)
+
+    def _has_losses(self, owner: Thing | Own, name: str, line: int) -> None:
+        """Losses that layers have added outside of the trace stay in it as they were at first."""
+        if name != "losses" or not self._tracer.facts.kept_losses.are_added:
+            return
+        if not self._was_called(owner) and self._tracer.within is None:
+            message = f"line {line} reads losses that a layer may have added before"
+            raise TraceError("captured-not-fixed", message)
 
     def _is_built(self, owner: Thing | Own, seen: set[ast.ClassDef]) -> bool:
         """Whether a model surely has all its variables by now."""

@@ -141,6 +141,7 @@ class Tracer:
         for parameter, value in self._filled(code, arguments, site).items():
             self._held[scope, parameter] = value
         self._running.append(node)
+        self.trace.bodies.add(node)
         self._returned.append([])
         with self.unconverted(when=not _is_converted(node)):
             if isinstance(node, ast.Lambda):
