@@ -137,6 +137,7 @@ def f(i):
         "def f(i, n=2):\n    return {x: X[i], y: n}\nf(1, **options)",
         _PERHAPS + "f(1, n=now())",
         _IN_A_LOOP + "f(1)",
+        "def f(i):\n    feed, n = {x: X[i]}, 2\n    return feed\nf(1)",
         "def f(i):\n    feed = {x: X[i]}\n    log(feed)\n    return feed\nf(1)",
         "def f(i):\n    return {**other, x: X[i]}\nf(1)",
         "def f(i):\n    return dict(x=X[i])\nf(1)",

@@ -2600,6 +2600,17 @@ test_refused_helpers = bench(
         """,
         "fill(i, Y[i:i + 9])",
     ),
+    refused(
+        "the keys of the dict",
+        """
+        def fill(i):
+            return {x: X[i:i + 9], y: Y[i:i + 9]}
+        for i in range(9):
+            feed, other = fill(i)
+            sess.run(train, feed)
+        """,
+        "batch-code-not-seen",
+    ),
     helped(
         "one that hands the dict on",
         """

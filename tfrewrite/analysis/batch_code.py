@@ -418,15 +418,15 @@ class _Look:
     def _becomes_key(self, call: ast.Call, argument: ast.expr) -> bool:
         """Whether a function of the file does no more with an argument than to feed it."""
         parameter = self._own.parameter(call, argument)
-        parents = [
-            (use, self._source.parent(use))
-            for use in (self._own.uses(parameter) if parameter is not None else ())
-        ]
-        return parameter is not None and all(
-            (isinstance(parent, ast.Dict) and use in parent.keys)
-            or (isinstance(parent, ast.Subscript) and use is parent.slice and not _is_read(parent))
-            for use, parent in parents
-        )
+        return parameter is not None and all(map(self._is_key, self._own.uses(parameter)))
+
+    def _is_key(self, use: ast.Name) -> bool:
+        match self._source.parent(use):
+            case ast.Dict(keys=keys):
+                return use in keys
+            case ast.Subscript(slice=key, ctx=ast.Store()):
+                return use is key
+        return False
 
     def _library(self, call: ast.Call, path: str) -> None:
         if path.startswith("numpy.") and self._classes.resemble_arrays:
@@ -515,10 +515,8 @@ class _Look:
                 message = f"it is not known what else `{_short(call.func.value)}` goes by"
                 self._unknown(call, message)
                 return
-            again = function in self._seen and not (
-                self._is_own(receiver) and not self.found.states
-            )
-            if again and receiver not in self.found.states:
+            others = not self._is_own(receiver) or bool(self.found.states)
+            if function in self._seen and others and receiver not in self.found.states:
                 self.found.states.append(receiver)  # what it does to one object, it does to another
         looped = self._source.parent(call)
         gone_over = isinstance(looped, ast.For) and looped.iter is call
@@ -582,10 +580,6 @@ class _Look:
             for node in ast.walk(cls)
             if isinstance(node, ast.Name) and self._classes.of_self(node) is not None
         )
-
-
-def _is_read(part: ast.Subscript) -> bool:
-    return isinstance(part.ctx, ast.Load)
 
 
 def _binds_names(target: ast.expr) -> bool:

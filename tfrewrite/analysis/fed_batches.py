@@ -109,7 +109,8 @@ class FedBatches:
         node = bindings[0].node if len(bindings) == 1 else None
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             return None
-        assert isinstance(feed, ast.Name)
+        if not isinstance(feed, ast.Name) or not isinstance(node.targets[0], ast.Name):
+            return None
         before = loop.body[: loop.body.index(statement)] if statement in loop.body else []
         inside = loop in self._source.ancestors(node)
         if inside:

@@ -111,8 +111,9 @@ class _Look:
         node = bindings[0].node if len(bindings) == 1 else None
         if not isinstance(node, ast.Assign) or node not in self._function.body:
             return None
-        if len(node.targets) != 1 or not isinstance(given, ast.Name):
+        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             return None
+        assert isinstance(given, ast.Name)
         filling = self._filling(node)
         for use in self._scopes.uses(given):
             if use is not given and not any(one in filling for one in self._source.ancestors(use)):
