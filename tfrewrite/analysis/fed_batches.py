@@ -147,7 +147,7 @@ class FedBatches:
         for entry in batch.kept:
             if entry.value is call:
                 key, text = ast.unparse(entry.key), ast.unparse(call.func)
-                message = f"`{text}` makes what is fed to `{key}`, and is called in the loop for it"
+                message = f"what `{text}` makes for `{key}` depends on more than the turn"
                 return Obstacle("depends-on-loop", message)
         return None
 
