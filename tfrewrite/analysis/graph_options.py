@@ -21,8 +21,7 @@ def graph_option(facts: Facts) -> str:
     """The words for such an option that the file sets; empty where it sets none."""
     for call in facts.source.all(ast.Call):
         if facts.names.tf(call.func) in _SETTING and not _switches_off(call):
-            text = ast.unparse(call.func)
-            return f"`{text}` in line {call.lineno} holds for compiled code only"
+            return f"`{ast.unparse(call.func)}` in line {call.lineno} holds for compiled code only"
     for text in facts.source.all(ast.Constant):
         if isinstance(text.value, str) and any(one in text.value for one in _IN_ENVIRONMENT):
             return f"`{text.value}` in line {text.lineno} holds for compiled code only"
