@@ -362,7 +362,10 @@ def _may_be_another_graph(facts: Facts, group: Sequence[Assign], place: Place) -
     if any(facts.names.tf(call.func) == "Graph" for call in facts.source.all(ast.Call)):
         return True
     made = [one for assign in group for one in facts.assigns.variables(assign.variable) or ()]
-    homes = {facts.source.function(variable.expr) for variable in made}
+    makers = [facts.source.statement(variable.expr) for variable in made]
+    if any(map(facts.default_graphs.may_be_replaced, makers)):
+        return True
+    homes = {facts.source.function(maker) for maker in makers}
     return not homes <= {None, facts.source.function(place.before)}
 
 

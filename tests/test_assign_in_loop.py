@@ -393,6 +393,12 @@ test_methods = bench(
         shapes=AT_TOP,
     ),
     refuses(
+        "attributes that are listed",
+        method() + "print(dir(model))\n",
+        reason="loop-elsewhere",
+        shapes=AT_TOP,
+    ),
+    refuses(
         "an object that takes no more attributes",
         method().replace("class Model:", 'class Model:\n    __slots__ = ("_lr", "train")\n'),
         reason="loop-elsewhere",
@@ -671,6 +677,41 @@ class Net:
 """,  # noqa: E501
         contract="exact",
         shapes=AT_TOP,
+    ),
+    rewrites(
+        "a default graph that is thrown away once the variable is there",
+        script(
+            "for i in range(9):\n    sess.run(lr.assign(0.1 * i))",
+            graph=GRAPH + "tf.reset_default_graph()\n",
+        ),
+        script(
+            """
+            with lr.graph.as_default():
+                lr_value = tf.placeholder(lr.dtype.base_dtype, lr.get_shape(), name="lr_value")
+                assign_lr = lr.assign(lr_value)
+            for i in range(9):
+                sess.run(assign_lr, feed_dict={lr_value: 0.1 * i})
+            """,
+            graph=GRAPH + "tf.reset_default_graph()\n",
+        ),
+        contract="exact",
+    ),
+    rewrites(
+        "a default graph that is thrown away before",
+        script(
+            "for i in range(9):\n    sess.run(lr.assign(0.1 * i))",
+            before="tf.reset_default_graph()",
+        ),
+        script(
+            """
+            lr_value = tf.placeholder(lr.dtype.base_dtype, lr.get_shape(), name="lr_value")
+            assign_lr = lr.assign(lr_value)
+            for i in range(9):
+                sess.run(assign_lr, feed_dict={lr_value: 0.1 * i})
+            """,
+            before="tf.reset_default_graph()",
+        ),
+        contract="exact",
     ),
     offers(
         "random ops later, with a seed of the graph",

@@ -193,6 +193,9 @@ class Assigns:
 
     def home(self, assigns: Sequence[Assign]) -> Home | Obstacle:
         """Where the variables are made that a method sets, if the constructor makes them."""
+        if self._classes.listing is not None:
+            line = self._classes.listing.lineno
+            return _elsewhere(assigns[0], f"line {line} lists attributes, which would be more")
         makers: list[ast.stmt] = []
         variables: list[tuple[Assign, ast.expr]] = []
         for assign in assigns:

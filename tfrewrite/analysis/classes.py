@@ -18,6 +18,7 @@ Method = ast.FunctionDef | ast.AsyncFunctionDef
 _CONVERTING = frozenset(
     "__array__ __array_interface__ __array_struct__ __float__ __int__ __index__ __complex__".split()
 )
+_LISTING = ("dir", "getmembers")
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +210,11 @@ class Classes:
             return True
         hiding = ("builtins.setattr", "builtins.vars", "builtins.exec", "builtins.eval")
         return any(self._names.dotted(n.func) in hiding for n in self._source.all(ast.Call))
+
+    @cached_property
+    def listing(self) -> ast.Call | None:
+        """A call that lists the attributes of objects, and so would show one more."""
+        return next((call for name in _LISTING for call in self.calls(name)), None)
 
     @cached_property
     def magic(self) -> frozenset[str]:

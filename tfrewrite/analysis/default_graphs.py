@@ -27,12 +27,16 @@ class DefaultGraphs:
         """Whether what is made before `place` surely comes into the graph that `maker` adds to."""
         function = self._source.function(place)
         together = self._source.function(maker) is function
-        if not all(together and self._sooner(one, maker) for one in self._resets):
+        if self._resets and (not together or self.may_be_replaced(maker)):
             return False
         here, there = self._entered(place), self._entered(maker)
         if here is None and not self._makes_graphs:
             return together or self._called_here(function or self._source.function(maker))
         return here is not None and there is not None and self._is_one(here, there)
+
+    def may_be_replaced(self, maker: ast.stmt) -> bool:
+        """Whether the default graph may become another one once `maker` has added to it."""
+        return not all(self._sooner(one, maker) for one in self._resets)
 
     def _sooner(self, reset: ast.Call, maker: ast.stmt) -> bool:
         """Whether the default graph is surely replaced before an op is made, and not after it."""

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.classes import Store
     from tfrewrite.analysis.facts import Facts
 
-_LISTING = ("dir", "getmembers")
 _MAX_STEPS = 4
 
 
@@ -190,8 +189,9 @@ class Ways:
             return self._which(use) or _nameless(made)
         if "__slots__" in self._source.text:
             return "`__slots__` says which attributes objects have, and one more is needed"
-        for call in (one for name in _LISTING for one in self._classes.calls(name)):
-            return f"line {call.lineno} lists the attributes of objects, and there is one more"
+        listing = self._classes.listing
+        if listing is not None:
+            return f"line {listing.lineno} lists the attributes of objects, and there is one more"
         owner, end = f"{ast.unparse(store.target.value)}.", f"{ast.unparse(use.value)}."
         statement = self._source.statement(store.target)
         if statement is made:
