@@ -198,8 +198,8 @@ class ForwardStretches:
                 )
             ):
                 pass
-            case ast.Expr(value=ast.Call(func=func, args=[*others, given])) if (
-                self._is_metric(func)
+            case ast.Expr(value=ast.Call(func=func, args=[*others, given])) if self._is_metric(
+                func
             ):
                 pass
             case _:
