@@ -88,9 +88,9 @@ class OutlineTrainStep(Rule):
       gathered meanwhile, becomes a function of its own (`update_step`), with what computes with
       tensors right before it, and with the lists that are made of tensors right after it. Such
       lists right after a step, as the sums of its gradients, go into that.
-    - Where an update would race with what its step reads (see below), the step ends at the gradient,
-      and the update becomes a function of its own, with the metrics right after it: once the step
-      has come back, all that it reads has been read. That pays for a single variable, too.
+    - Where an update would race with what its step reads (see below), the step ends at the
+      gradient, and the update becomes a function of its own, with the metrics right after it: once
+      the step has come back, all that it reads has been read. It pays for one variable, too.
     - Where no tape looks on, what a loop asks a model, or several layers, becomes a function
       (`forward_step`): an evaluation, a text that is written word by word. It goes from the first
       to the last of the statements around that do nothing but compute with tensors. What the next
@@ -136,9 +136,9 @@ class OutlineTrainStep(Rule):
     A step is not lifted out (`not-followed`) where it is left before its end, where a name that is
     read elsewhere gets its value under a condition, where a value may be of the turn before, and
     where a result may have another name as well, since a compiled function gives copies.
-    A model that is called twice in a step (`called-again`), or whose loss is linear in what it gives
-    (`races-with-update`), is never updated in that step: the order of reads and updates hangs on an
-    edge that TensorFlow was seen to lose (TFR201). Called twice it may not be told to train either.
+    A model that is called twice in a step (`called-again`), or whose loss is linear in what it
+    gives (`races-with-update`), is never updated in that step: the order of reads and updates hangs
+    on an edge that TensorFlow was seen to lose (TFR201). Nor may one that is called twice train.
     Lists of tensors have to be made anew in each turn and to keep their length (`shape-varies`);
     lists that are changed in place, or hold numbers or arrays, are refused
     (`argument-not-known`). An update beside a step that is computed from the values of variables

@@ -2075,6 +2075,52 @@ def forward_step(x, y):
 {EVALUATION.replace("compute_loss(model, x, y)", "forward_step(x, y)")}""",
         shapes=("crlf", "tabs"),
     ),
+    yes(
+        "a function that a step calls which TFR201 compiles",
+        f"{SHARED}{STEPS.removeprefix('@tf.function')}{EVALUATION}",
+        f"""{SHARED}{STEPS.removeprefix("@tf.function")}
+
+@tf.function
+def forward_step(x, y):
+    return compute_loss(model, x, y)
+
+
+{EVALUATION.replace("compute_loss(model, x, y)", "forward_step(x, y)")}""",
+    ),
+    yes(
+        "a sum that begins with a number, and a list",
+        """
+        total, rows = 0.0, []
+        for x, y in data:
+            total += loss_fn(y, model(x))
+        for x, _ in data:
+            rows.append(model(x))
+        print(float(total), len(rows))
+        """,
+        """
+        total, rows = 0.0, []
+
+
+        @tf.function
+        def forward_step(y, x):
+            return loss_fn(y, model(x))
+
+
+        for x, y in data:
+            total += forward_step(y, x)
+
+
+        @tf.function
+        def forward_step_2(x):
+            return model(x)
+
+
+        for x, _ in data:
+            rows.append(forward_step_2(x))
+        print(float(total), len(rows))
+        """,
+        shapes=("crlf", "tabs"),
+    ),
     offers(
         "draws",
         script("""
