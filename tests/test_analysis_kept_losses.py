@@ -50,6 +50,24 @@ def test_a_method_of_keras_reads_them() -> None:
     assert "model.compute_loss" in outside("0.0", "model.compute_loss(x)", head)
 
 
+@pytest.mark.parametrize(
+    ("body", "is_fine"),
+    [
+        ("    model(x)\n    return sum(model.losses)", True),
+        ("    with tape:\n        y = loss(model(x))\n        y += sum(model.losses)", True),
+        ("    net(x)\n    return sum(model.losses)", False),
+        ("    y = sum(model.losses)\n    model(x)", False),
+        ("    if x:\n        model(x)\n    return sum(model.losses)", False),
+        ("    y = x and model(x)\n    return sum(model.losses)", False),
+        ("    y = lambda: model(x)\n    return sum(model.losses)", False),
+    ],
+)
+def test_read_after_a_call_of_its_own(body: str, *, is_fine: bool) -> None:
+    head = HEAD.replace("return sum(model.losses)", "pass")
+    found = outside("0.0", f"def other(x):\n{body}", head)
+    assert (found == "") is is_fine
+
+
 def test_read_in_the_trace_alone() -> None:
     assert outside("extra()", "step(x)") == ""
     assert (

@@ -1356,6 +1356,13 @@ CALLERS = (
         "for x, y in data:\n    step(x, y)\n    print(sum(regular.losses))\n",
     ),
     no(
+        "a layer in which a tensor decides, in Keras 2",
+        "captured-not-fixed",
+        "normal = tf.keras.layers.SpectralNormalization(tf.keras.layers.Dense(3))\n",
+        REGULAR.replace("regular(x)", "normal(x, training=True)"),
+        LOOP,
+    ),
+    no(
         "a loss that a layer has added before",
         "captured-not-fixed",
         REGULAR.replace("regular(x) + ", "").replace("step(x, y):", "step(x, y):  # stale"),

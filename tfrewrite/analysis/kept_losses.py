@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.scopes import COMPREHENSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -47,6 +48,8 @@ class KeptLosses:
             return None
         for read in self._reads:
             function = self._source.function(read)
+            if self._is_after_call(read, function):
+                continue
             if function is not step and not self._is_of_trace(function, traced):
                 message = (
                     f"line {read.lineno} reads `{ast.unparse(read)}`, where a layer may have left"
@@ -54,6 +57,30 @@ class KeptLosses:
                 )
                 return Obstacle("python-effect", message)
         return None
+
+    def _is_after_call(self, read: ast.expr, function: ast.AST | None) -> bool:
+        """Whether a function calls a model itself before it reads what that has left behind."""
+        if function is None or not isinstance(read, ast.Attribute):
+            return False
+        model = ast.unparse(read.value)
+        return any(
+            ast.unparse(call.func) == model
+            and call.lineno < read.lineno
+            and self._is_always_run(call, function)
+            for call in self._source.all(ast.Call)
+            if self._source.function(call) is function
+        )
+
+    def _is_always_run(self, call: ast.Call, function: ast.AST) -> bool:
+        """Whether a call stands in a function under no condition and in no loop."""
+        for outer in self._source.ancestors(call):
+            if outer is function:
+                break
+            if isinstance(outer, (*COMPREHENSIONS, ast.Lambda, ast.IfExp, ast.BoolOp)):
+                return False
+            if isinstance(outer, (ast.If, ast.For, ast.While, ast.Try, ast.Match)):
+                return False
+        return True
 
     def _is_of_trace(self, function: ast.AST | None, traced: Container[ast.AST]) -> bool:
         if function not in traced or not isinstance(function, ast.FunctionDef):

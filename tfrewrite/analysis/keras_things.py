@@ -52,6 +52,8 @@ GENERATORS = frozenset(
     f"random.{name}"
     for name in "Generator.from_seed Generator.from_non_deterministic_state Generator".split()
 )
+# In Keras 2.15 it cannot be traced in another function: a tensor decides in it.
+_FAILING_WHEN_TRACED = frozenset({"keras.layers.SpectralNormalization"})
 # A base class of Keras or TensorFlow, and the method that calling such an object runs.
 BASES = {
     "keras.Model": "call",
@@ -82,7 +84,7 @@ def kind_of(symbol: str) -> str | None:
         return None
     if symbol.startswith(_SETTINGS):
         return "setting"
-    if not name[:1].isupper():
+    if not name[:1].isupper() or symbol in _FAILING_WHEN_TRACED:
         return None
     if symbol.startswith(_SCHEDULES):
         return "schedule"
