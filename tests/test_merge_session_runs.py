@@ -1116,7 +1116,7 @@ TRAPS = [
         reason="inside-try",
     ),
     refuses(
-        "an update that finds no next element, after what was read is newer than the last one",
+        "an update that finds no next element when what is read before it is newer",
         step(
             """
             try:
@@ -1134,7 +1134,7 @@ TRAPS = [
             """,
             after="print(e)\n",
         ),
-        reason="inside-try",
+        reason="iterator-beneath",
     ),
     refuses(
         "a handler that goes on now and then",
