@@ -343,15 +343,8 @@ class _Step:
             or self._in_the_way(group, part)
         )
         if obstacle is None and fetch.update is not None:
-            return self._ends(group, fetch) or self._race(group, fetch.update)
+            return _taken(fetch) or self._race(group, fetch.update)
         return obstacle
-
-    def _ends(self, group: list[Part], fetch: Fetch) -> Obstacle | None:
-        """What goes on where an update finds no next element: what was read is as it was then."""
-        if "iterates" not in flags(*fetch.roots):
-            return None
-        message = self._facts.catching.seen_at_end_of_data(group[0].statement)
-        return Obstacle("inside-try", message) if message else None
 
     def _same_array(self, group: list[Part], fetch: Fetch) -> Obstacle | None:
         """One run gives one array for a tensor that is fetched twice; two runs give two."""
@@ -564,3 +557,11 @@ class _Step:
         first = self._facts.source.span(parts[0].statement)
         last = self._facts.source.span(parts[-1].statement)
         return Span(first.line, first.column, last.end_line, last.end_column)
+
+
+def _taken(fetch: Fetch) -> Obstacle | None:
+    """An element that an update takes: where there is none it fails, and the rest had been read."""
+    if "iterates" not in flags(*fetch.roots):
+        return None
+    message = "the update fails where there is no next element, and what was read before is kept"
+    return Obstacle("iterator-beneath", message)

@@ -65,35 +65,6 @@ def test_a_handler_that_looks_at_something_else_does_not() -> None:
     assert not caught(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "try:\n    a = run()  # here\nexcept tf.errors.OutOfRangeError:\n    pass\n",
-        "with tf.train.MonitoredSession() as sess:\n    a = run()  # here\n",
-        """
-        def step():
-            a = run()  # here
-            print(a)
-        try:
-            step()
-        except (KeyboardInterrupt, tf.errors.OutOfRangeError):
-            pass
-        """,
-    ],
-)
-def test_the_end_of_data_is_caught_by_what_catches_nothing_else(text: str) -> None:
-    found = facts("import tensorflow as tf\n" + textwrap.dedent(text))
-    statement = marked(found, "here")
-    assert found.catching.seen_at_end_of_data(statement)
-    assert not found.catching.seen(statement)
-
-
-def test_the_end_of_data_ends_the_program_where_nothing_catches_it() -> None:
-    text = "with tf.Session() as sess:\n    a = run()  # here\n"
-    found = facts("import tensorflow as tf\n" + text)
-    assert not found.catching.seen_at_end_of_data(marked(found, "here"))
-
-
 def test_a_manager_that_is_not_known_may_catch() -> None:
     assert caught("with quiet():\n    a = run()  # here\n")
     assert not caught("with tf.Session() as sess:\n    a = run()  # here\n")

@@ -1116,7 +1116,7 @@ TRAPS = [
         reason="inside-try",
     ),
     refuses(
-        "an update that finds no next element, after what was read is newer than the last one",
+        "an update that finds no next element when what is read before it is newer",
         step(
             """
             try:
@@ -1126,15 +1126,15 @@ TRAPS = [
                 break
             """,
             graph="""
-            rows = tf.data.Dataset.range(9).map(lambda i: tf.ones([4, 8])).prefetch(1)
+            rows = tf.data.Dataset.from_tensor_slices(np.ones([9, 8], np.float32)).batch(3)
             row = rows.make_one_shot_iterator().get_next()
             curve = tf.square(w)
-            cost = tf.reduce_mean(tf.matmul(row, w)) + tf.reduce_sum(tf.exp(curve))
+            cost = tf.reduce_mean(tf.square(tf.matmul(row, w))) + tf.reduce_sum(tf.exp(curve))
             update = tf.train.GradientDescentOptimizer(0.1).minimize(cost)
             """,
             after="print(e)\n",
         ),
-        reason="inside-try",
+        reason="iterator-beneath",
     ),
     refuses(
         "a handler that goes on now and then",

@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.source import Block
-from tfrewrite.analysis.symbols import HOOKED_SESSIONS
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.classes import Classes
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.names import Names
     from tfrewrite.analysis.source import Source
 
-_INTERRUPTING = frozenset({"builtins.KeyboardInterrupt"})
-_ENDING = _INTERRUPTING | {"tensorflow.errors.OutOfRangeError"}
+_ENDING = frozenset({"builtins.KeyboardInterrupt", "tensorflow.errors.OutOfRangeError"})
 _STARTING = frozenset({"tensorflow.app.run", "absl.app.run"})
 # What these decorators make lets exceptions of the function pass.
 _CALLING_AS_IT_IS = frozenset(
@@ -51,64 +49,49 @@ class Catching:
         """The words for what may catch an exception of a statement, here or around a caller."""
         return self._around(statement) or self._around_callers(statement, set())
 
-    def seen_at_end_of_data(self, statement: ast.stmt) -> str:
-        """The same of a statement that takes an element, and so may find that there is none."""
-        return self._around(statement, _INTERRUPTING) or self._around_callers(
-            statement, set(), _INTERRUPTING
-        )
-
-    def _around_callers(
-        self, node: ast.AST, seen: set[ast.AST], ending: frozenset[str] = _ENDING
-    ) -> str:
+    def _around_callers(self, node: ast.AST, seen: set[ast.AST]) -> str:
         function = self._source.function(node)
         if function is None or function in seen or isinstance(function, ast.Lambda):
             return ""
         seen.add(function)
         if left_to_others(function, self._source, self._names, self._classes):
             for other in self._source.all(ast.Try):
-                if not self._all_end(other, ending) and not _only_imports(other.body):
+                if not self._all_end(other) and not _only_imports(other.body):
                     line, name = other.lineno, function.name
                     return (
                         f"the `try` of line {line} may be around a call of `{name}`, and sees"
                         " exceptions of it"
                     )
         for call in self._classes.calls(function.name):
-            found = self._around(call, ending) or self._around_callers(call, seen, ending)
+            found = self._around(call) or self._around_callers(call, seen)
             if found:
                 return found
         return ""
 
-    def _around(self, node: ast.AST, ending: frozenset[str] = _ENDING) -> str:
+    def _around(self, node: ast.AST) -> str:
         child = node
         for outer in self._flow.enclosing(node):
             if _is_try(outer) and child in getattr(outer, "body", ()):
-                if getattr(outer, "finalbody", []) or not self._all_end(outer, ending):
+                if getattr(outer, "finalbody", []) or not self._all_end(outer):
                     return f"the `try` of line {getattr(outer, 'lineno', 0)} sees exceptions of it"
             if isinstance(outer, (ast.With, ast.AsyncWith)) and child in outer.body:
-                known = isinstance(outer, ast.With) and self._managers.known(outer)
-                if not known or (ending is _INTERRUPTING and self._closes_hooked(outer)):
+                if isinstance(outer, ast.AsyncWith) or not self._managers.known(outer):
                     return f"the `with` of line {outer.lineno} may catch exceptions of it"
             child = outer
         return ""
 
-    def _closes_hooked(self, outer: ast.With | ast.AsyncWith) -> bool:
-        """Whether a `with` ends a session with hooks, which swallows the end of data."""
-        made = [one.context_expr for one in outer.items if isinstance(one.context_expr, ast.Call)]
-        return any(self._names.tf(call.func) in HOOKED_SESSIONS for call in made)
-
-    def _all_end(self, outer: ast.AST, ending: frozenset[str]) -> bool:
+    def _all_end(self, outer: ast.AST) -> bool:
         body = getattr(outer, "body", [])
-        handlers = getattr(outer, "handlers", [])
-        return all(self._ends(handler, body, ending) for handler in handlers)
+        return all(self._ends(handler, body) for handler in getattr(outer, "handlers", []))
 
-    def _ends(self, handler: ast.ExceptHandler, body: Block, ending: frozenset[str]) -> bool:
+    def _ends(self, handler: ast.ExceptHandler, body: Block) -> bool:
         """Whether a handler ends the work, or is for what merging does not touch.
 
         One that looks at what the body did before the exception could see a difference.
         """
         names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
         paths = {self._names.dotted(name) for name in names if name is not None}
-        if paths and paths <= ending:
+        if paths and paths <= _ENDING:
             return True
         goes_on = any(isinstance(node, _GOING_ON) for node in ast.walk(handler))
         looks = self._names_read(handler) & _names_changed(body)
