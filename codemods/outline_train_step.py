@@ -144,8 +144,8 @@ class OutlineTrainStep(Rule):
     (`argument-not-known`). An update beside a step that is computed from the values of variables
     is left alone where it may change them, and so is one that models, layers or functions of the
     file are called beside (`races-with-update`).
-    Of a function that loops call nothing is said where its step cannot be lifted out: TFR201 says
-    why it is not compiled.
+    Of a function that loops call nothing is said where its step, or its update, cannot be lifted
+    out: TFR201 says why it is not compiled.
     Nothing is said of what asks no more than a layer without a tape, which may be faster as it is,
     of a function in it that TFR201 compiles by itself, and of files that do not say that they are
     for TensorFlow 2 (a tape, `tf.function`, `.numpy()`, a seed). Losses that layers add are lost

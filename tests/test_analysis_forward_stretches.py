@@ -46,6 +46,9 @@ def found(body: str, head: str = "for x in data:") -> list[tuple[list[str], str]
         "y = z = model(x)\n",
         "print(model(x))\n",
         "seen.extend(model(x))\n",
+        "seen.append(model(x), 1)\n",
+        "seen[0] += model(x)\n",
+        "total += tf.square(x)\n",
         "seen.append(float(model(x)), 1)\n",
         "seen[0] = float(model(x))\n",
         "total += float(model(x)) + 1\n",
@@ -71,6 +74,9 @@ def test_nothing_is_found(body: str) -> None:
         ("total += int(model(x))\n", [], "model(x)"),
         ("total = bool(model(x))\n", [], "model(x)"),
         ("seen.append(model(x).numpy())\n", [], "model(x)"),
+        ("seen.append(model(x))\n", [], "model(x)"),
+        ("total += tf.norm(model(x))\n", [], "tf.norm(model(x))"),
+        ("y = model(x)\ntotal += tf.norm(y)\n", ["y = model(x)"], ""),
         ("y = model(x)\ntotal += float(tf.norm(y))\n", ["y = model(x)"], "tf.norm(y)"),
         ("y = model(x)\ntotal += float(y)\n", ["y = model(x)"], ""),
         ("y = model(x)\nmean.reset_state()\n", ["y = model(x)"], ""),
@@ -114,3 +120,50 @@ def test_shorter_ones_keep_the_calls_of_models() -> None:
         for one in known.forward_stretches.from_long_to_short(step)
     ]
     assert lengths == [(3, True), (3, False), (2, False), (2, True), (2, False), (1, False)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "value"),
+    [
+        ("mean(model(x))", "model(x)"),
+        ("mean.update_state(x, model(x))", "model(x)"),
+        ("mean.update_state(tf.square(x), model(x))", None),
+        ("mean(x)", None),
+    ],
+)
+def test_what_a_metric_is_given_may_be_all_there_is(statement: str, value: str | None) -> None:
+    body = f"y = model(x)\n{statement}\n"
+    known = facts(f"{START}for x in data:\n" + textwrap.indent(body, "    "))
+    (step,) = known.forward_stretches.all
+    values = {
+        ast.unparse(one.value)
+        for one in known.forward_stretches.from_long_to_short(step)
+        if one.value is not None
+    }
+    assert values == ({value} if value else set())
+
+
+SHARED = """\
+def loss(x):
+    return outer(x)
+def outer(x):
+    return model(x)
+def step(x):
+    with tf.GradientTape() as tape:
+        loss(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("functions", "value"),
+    [
+        (SHARED, "loss(x)"),
+        (SHARED.replace("        loss(x)", "        pass"), ""),
+        ("@tf.function\n" + SHARED, ""),
+        (SHARED.replace("model(x)", "tf.square(x)"), ""),
+    ],
+)
+def test_a_function_that_a_tape_looks_on_asks_what_it_calls(functions: str, value: str) -> None:
+    known = facts(f"{START}{functions}for x in data:\n    seen.append(loss(x))\n")
+    stretches = known.forward_stretches.all
+    assert [ast.unparse(one.value) for one in stretches if one.value] == [value] * bool(value)

@@ -205,6 +205,44 @@ def test_updates_beside_a_step_are_found(body: str, sizes: list[int]) -> None:
     assert [len(one.statements) for one in found] == sizes
 
 
+FUNCTION = "def run(grads):\n    print(grads)\n" + textwrap.indent(UPDATE, "    ")
+CALLS = "for x in data:\n    run([x])\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (FUNCTION + CALLS, 1),
+        (FUNCTION + "run([1])\n", 0),
+        (FUNCTION, 0),
+        ("@tf.function\n" + FUNCTION + CALLS, 0),
+        (FUNCTION.replace("    opt", "    with data:\n        opt") + CALLS, 0),
+        (FUNCTION + CALLS + "runs = [run]\n", 0),
+    ],
+)
+def test_updates_of_functions_that_loops_call(text: str, count: int) -> None:
+    assert len(steps(text)[0]) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        (UPDATE, ""),
+        (UPDATE + "mean.update_state(x)\n", ""),
+        (UPDATE + "mean.update_state(net(x))\n", "`net` in line 8"),
+        (UPDATE + "mean.update_state(own(x))\n", "`own` in line 8"),
+        (UPDATE.replace("(grads", "(own(grads)"), "`own` in line 7"),
+    ],
+)
+def test_what_may_read_what_an_update_changes(body: str, what: str) -> None:
+    head = "net = tf.keras.layers.Dense(1)\ndef own(x):\n    return x\n"
+    found = facts(HEAD + head + loop(body))
+    (step,) = found.inline_steps.all
+    races = found.inline_steps.races(step)
+    assert what in (races.message if races else "")
+    assert (races is None) == (not what)
+
+
 def test_a_step_is_reported_at_what_makes_it_one() -> None:
     ((step,), _) = steps(loop())
     assert ast.unparse(step.heart) == "tf.GradientTape()"
