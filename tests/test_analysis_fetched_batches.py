@@ -130,3 +130,12 @@ def test_a_batch_that_a_run_fetches_is_there_already() -> None:
     assert facts.fetched_batches.is_fetched(batch)
     other, made = looked_at("for bx, by in pairs():\n    sess.run(train_op, {x: bx})")
     assert not other.fetched_batches.is_fetched(made)
+
+
+def test_dicts_that_are_written_out_in_one_place() -> None:
+    facts, batch = looked_at("for i in range(9):\n    sess.run(train_op, {x: X[i:i + 9]})")
+    assert facts.fetched_batches.is_whole(batch)
+    facts, batch = looked_at(
+        "for i in range(9):\n    feed = {}\n    feed[x] = X[i:i + 9]\n    sess.run(train_op, feed)"
+    )
+    assert not facts.fetched_batches.is_whole(batch)
