@@ -128,5 +128,22 @@ def test_a_batch_that_a_run_fetches_is_there_already() -> None:
         "    sess.run(train_op, {x: bx})"
     )
     assert facts.fetched_batches.is_fetched(batch)
+    called, taken = looked_at(
+        "element = tf.data.Dataset.range(9).make_one_shot_iterator().get_next()\n"
+        "take = sess.make_callable(element)\n"
+        "for i in range(9):\n"
+        "    bx = take()\n"
+        "    sess.run(train_op, {x: bx})"
+    )
+    assert called.fetched_batches.is_fetched(taken)
     other, made = looked_at("for bx, by in pairs():\n    sess.run(train_op, {x: bx})")
     assert not other.fetched_batches.is_fetched(made)
+
+
+def test_dicts_that_are_written_out_in_one_place() -> None:
+    facts, batch = looked_at("for i in range(9):\n    sess.run(train_op, {x: X[i:i + 9]})")
+    assert facts.fetched_batches.is_whole(batch)
+    facts, batch = looked_at(
+        "for i in range(9):\n    feed = {}\n    feed[x] = X[i:i + 9]\n    sess.run(train_op, feed)"
+    )
+    assert not facts.fetched_batches.is_whole(batch)

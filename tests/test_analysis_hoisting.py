@@ -262,3 +262,20 @@ def test_objects_that_callers_give() -> None:
     assert isinstance(place(text + "n = Net()\ngo(n)\ngo(Net())\n"), Place)
     assert reason(text + "go(Net())\ngo(Trainer())\n") == "operand-not-sure"
     assert reason(text + "go(Net())\nhand_on(go)\n") == "operand-not-sure"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("for a in b:\n    f(a)  # here\n", 1),
+        ("while c:\n    for a in b:\n        f(a)  # here\n", 1),
+        ("for d in e:\n    if c:\n        for a in b:\n            f(a)  # here\n", 1),
+        ("for d in e:\n    def g():\n        for a in b:\n            f(a)  # here\n", 3),
+        ("for d in e:\n    pass\nelse:\n    for a in b:\n        f(a)  # here\n", 4),
+    ],
+)
+def test_the_outermost_loop(text: str, line: int) -> None:
+    found = facts(text)
+    loop = found.flow.loop(expression(found))
+    assert loop is not None
+    assert found.hoisting.outermost(loop).lineno == line

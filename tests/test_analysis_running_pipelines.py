@@ -53,6 +53,7 @@ def test_what_may_run_it(text: str) -> None:
         "sess.run(train_op, {x: 1})  # here",
         _ITERATOR + "value = sess.run(element)\nprint(value)  # here",
         _ITERATOR + "print(len([1, 2]))  # here",
+        _ITERATOR + "element = tf.zeros(3)\nsess.run(element)  # here",
         _ITERATOR + "total = tf.reduce_sum(element)\nprint(tf.zeros(3))  # here",
     ],
 )

@@ -102,8 +102,15 @@ class FetchedBatches:
         return Obstacle("source-consumed", message)
 
     def _is_element(self, value: ast.expr | None) -> bool:
+        """Whether a value is the next element of an iterator, or a callable that takes it."""
         func = value.func if isinstance(value, ast.Call) else None
-        return isinstance(func, ast.Attribute) and func.attr == "get_next"
+        if not isinstance(value, ast.Call) or not isinstance(func, ast.Attribute):
+            return False
+        if func.attr != "make_callable":
+            return func.attr == "get_next"
+        names = [one for one in value.args if isinstance(one, ast.Name)]
+        bindings = (binding for name in names for binding in self._scopes.bindings(name))
+        return any(self._is_element(binding.value) for binding in bindings)
 
     def own(self, batch: FedBatch) -> frozenset[str]:
         """The names that the loop binds to parts of a batch, and that fetched ones may have."""
