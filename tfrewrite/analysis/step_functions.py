@@ -362,25 +362,26 @@ class StepFunctions:
         """The models that were called by what the arguments come from, as gradients of them do."""
         found: list[Thing | Own] | None = None
         for call in step.calls or ():
-            asked = [one for argument in call.args for one in self._asked_for(argument)]
+            asked = [one for given in call.args for one in self._asked_for(given, call)]
             found = asked if found is None else [one for one in found if one in asked]
         return found or []
 
-    def _asked_for(self, argument: ast.expr) -> list[Thing | Own]:
+    def _asked_for(self, given: ast.expr, call: ast.Call) -> list[Thing | Own]:
         """The models that a compiled function has called which gave an argument, or what it is of.
 
-        Such a function is one of the file that can be followed.
+        Such a function is one of the file that can be followed; a method is one of the same object.
         """
-        bindings = self._flow.reaching(argument) if isinstance(argument, ast.Name) else []
+        bindings = self._flow.reaching(given) if isinstance(given, ast.Name) else []
         made = bindings[0].value if len(bindings) == 1 else None
         if isinstance(made, ast.ListComp):
-            return self._asked_for(made.generators[0].iter)
+            return self._asked_for(made.generators[0].iter, call)
         if not isinstance(made, ast.Call):
             return []
         function = self._own.function(made)
         if not isinstance(function, ast.FunctionDef):
-            return [one for inner in made.args for one in self._asked_for(inner)]
-        if not function.decorator_list or function in self._open:
+            return [one for inner in made.args for one in self._asked_for(inner, call)]
+        compiled = bool(function.decorator_list) and _owner(made) == _owner(call)
+        if not compiled or function in self._open:
             return []
         self._open.add(function)
         calls = self.calls(function)
@@ -497,6 +498,11 @@ def given_to(step: Step, names: list[str], name: str) -> Iterator[ast.expr | Non
             yield call.args[position]
         else:
             yield keywords.get(name)
+
+
+def _owner(call: ast.Call) -> str:
+    """The object that a method is called of; empty for a function."""
+    return ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
 
 
 def _handed(tensor: Tensor) -> Tensor:
