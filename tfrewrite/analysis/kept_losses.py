@@ -63,18 +63,17 @@ class KeptLosses:
         if function is None or not isinstance(read, ast.Attribute):
             return False
         model = ast.unparse(read.value)
+        above = [one for one in self._source.all(ast.Call) if one.lineno < read.lineno]
         return any(
-            ast.unparse(call.func) == model
-            and call.lineno < read.lineno
-            and self._is_always_run(call, function)
-            for call in self._source.all(ast.Call)
+            ast.unparse(call.func) == model and self._is_always_run(call)
+            for call in above
             if self._source.function(call) is function
         )
 
-    def _is_always_run(self, call: ast.Call, function: ast.AST) -> bool:
-        """Whether a call stands in a function under no condition and in no loop."""
+    def _is_always_run(self, call: ast.Call) -> bool:
+        """Whether a call stands in its function under no condition and in no loop."""
         for outer in self._source.ancestors(call):
-            if outer is function:
+            if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 break
             if isinstance(outer, (*COMPREHENSIONS, ast.Lambda, ast.IfExp, ast.BoolOp)):
                 return False
