@@ -180,7 +180,7 @@ def steps(count=10):
 # ---- time --------------------------------------------------------------------------------------
 
 ROWS, BATCH = 6000, 100
-STEPS = 300  # of an epoch, which goes through the rows five times
+STEPS = 180  # of an epoch, which goes through the rows three times
 
 
 def batches_of(kind, rng):
@@ -271,7 +271,7 @@ def epochs(kind, hidden, way):
                 yield
 
 
-def speed(rounds=5):
+def speed(rounds=4):
     """Whole epochs in turns, so that what starts a pipeline counts.
 
     Batches are fed; given by a pipeline at the placeholder; taken from a pipeline by a run of its
