@@ -11,7 +11,6 @@ from tfrewrite.analysis.abstract_values import Number
 from tfrewrite.analysis.array_shapes import rows
 from tfrewrite.analysis.inline_steps import Kind
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.step_functions import Step
 from tfrewrite.analysis.trace import REASONS
 from tfrewrite.analysis.turns import turns
 from tfrewrite.edits import EditError, apply_edits
@@ -292,10 +291,9 @@ def _tried(
         return Obstacle("not-followed", f"the step cannot be lifted out: {error}")
     new = type(facts).build(text, tree, target_tf=facts.target_tf, allowed=facts.allowed)
     (function,) = (one for one in new.source.all(ast.FunctionDef) if one.name == name)
-    found = new.step_functions.calls(function)
-    calls = None if found is None else tuple(found)
-    trace = new.step_functions.replayed(Step(function, calls))
-    return _Attempt(name, edits, text, new, function, calls, trace)
+    made = new.step_functions.step(function)
+    trace = new.step_functions.replayed(made)
+    return _Attempt(name, edits, text, new, function, made.calls, trace)
 
 
 def _by_rows(facts: Facts, step: InlineStep) -> dict[str, str]:

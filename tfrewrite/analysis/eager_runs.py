@@ -11,7 +11,6 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.graph_options import graph_option
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import gives_data
 from tfrewrite.analysis.scopes import How
@@ -129,7 +128,7 @@ class EagerRuns:
         )
 
     def _graph_option(self) -> Obstacle | None:
-        words = graph_option(self._facts)
+        words = self._facts.graph_option
         return Obstacle("graph-options", words) if words else None
 
     def _logits(self) -> Obstacle | None:

@@ -92,6 +92,11 @@ class EagerValues:
             self._known[expr] = found
         return found
 
+    def is_metric(self, expr: ast.expr) -> bool:
+        """Whether an expression gives a metric."""
+        found = self.value(expr)
+        return isinstance(found, Thing) and found.kind == "metric"
+
     def captured(self, name: ast.Name, during: Loop | None = None) -> Value:
         """What a function that does not bind a name sees of it, the same at each call.
 

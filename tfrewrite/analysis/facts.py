@@ -49,6 +49,7 @@ from tfrewrite.analysis.forward_steps import ForwardSteps
 from tfrewrite.analysis.forward_stretches import ForwardStretches
 from tfrewrite.analysis.generators import Generators
 from tfrewrite.analysis.graph import Tracer
+from tfrewrite.analysis.graph_options import graph_option
 from tfrewrite.analysis.graph_readers import GraphReaders
 from tfrewrite.analysis.handlers import Handlers
 from tfrewrite.analysis.held_values import HeldValues
@@ -318,6 +319,8 @@ class Facts:
     """What traced code does with the numbers that it is given."""
     unrolled_loops = Part(UnrolledLoops)
     """Which loops a trace unrolls."""
+    graph_option = Part(graph_option)
+    """An option that only compiled code heeds, in words; empty where the file sets none."""
     eager_code = Part(EagerCode)
     """What surely runs op by op."""
     tensor_uses = Part(TensorUses)

@@ -37,8 +37,7 @@ class FeedHelpers:
     """Looks into them."""
 
     def __init__(self, facts: Facts) -> None:
-        self._source = facts.source
-        self._scopes = facts.scopes
+        self._facts = facts
         self._classes = facts.classes
         self._own = facts.own_calls
 
@@ -51,7 +50,7 @@ class FeedHelpers:
             return None
         if any(keyword.arg is None for keyword in call.keywords) or self._replaced(call):
             return None
-        look = _Look(self, call, function)
+        look = _Look(self._facts, call, function)
         made: list[ast.expr] = []
         named: list[tuple[ast.expr, ast.expr]] = []
         for key, value in look.held():
@@ -79,11 +78,11 @@ class FeedHelpers:
 class _Look:
     """A look into a function from one of its calls."""
 
-    def __init__(self, helpers: FeedHelpers, call: ast.Call, function: ast.FunctionDef) -> None:
-        self._source = helpers._source
-        self._scopes = helpers._scopes
-        self._classes = helpers._classes
-        self._own = helpers._own
+    def __init__(self, facts: Facts, call: ast.Call, function: ast.FunctionDef) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._classes = facts.classes
+        self._own = facts.own_calls
         self._call = call
         self._function = function
 

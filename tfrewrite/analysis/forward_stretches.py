@@ -211,8 +211,7 @@ class ForwardStretches:
         """Whether a call of something updates a metric."""
         if isinstance(func, ast.Attribute) and func.attr == "update_state":
             func = func.value
-        found = self._values.value(func)
-        return isinstance(found, Thing) and found.kind == "metric"
+        return self._values.is_metric(func)
 
     def _read_by(self, value: ast.expr) -> ast.expr | None:
         """What an expression reads in Python before it does all else: `m(x)` of `m(x).numpy()`."""
@@ -269,8 +268,7 @@ class ForwardStretches:
         if isinstance(function, ast.FunctionDef):
             return not function.decorator_list and not self._forward.is_compiled_itself(function)
         if isinstance(call.func, ast.Attribute) and call.func.attr in _OF_METRICS:
-            owner = self._values.value(call.func.value)
-            if isinstance(owner, Thing) and owner.kind == "metric":
+            if self._values.is_metric(call.func.value):
                 return True
         found = self._values.value(call.func)
         return bool(self._forward.asked(call)) or (

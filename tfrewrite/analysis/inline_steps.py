@@ -337,8 +337,7 @@ class InlineSteps:
                 if self._calls_one_of(statement, _FOLLOWING):
                     return True
                 if isinstance(func, ast.Name) and self._names.dotted(func) is None:
-                    found = self._values.value(func)
-                    return isinstance(found, Thing) and found.kind == "metric"
+                    return self._values.is_metric(func)
         return False
 
     def _is_inside_another(self, node: ast.With) -> bool:

@@ -24,6 +24,7 @@ from tfrewrite.analysis.python_calls import (
     writes_to_argument,
 )
 from tfrewrite.analysis.scopes import Binding, How
+from tfrewrite.analysis.statement_names import read_in
 from tfrewrite.analysis.symbols import SUMMARY_WRITERS
 
 if TYPE_CHECKING:
@@ -112,9 +113,7 @@ class Moves:
 
     def mentions(self, node: ast.AST) -> set[str]:
         """The variables that a piece of code reads, by name."""
-        return {
-            n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-        }
+        return read_in(node)
 
     def names_seen(self, node: ast.AST) -> set[str]:
         """The names that code reads or writes, also inside the functions of the file it calls."""

@@ -23,7 +23,6 @@ from tfrewrite.analysis.abstract_values import (
     parts,
 )
 from tfrewrite.analysis.eager_values import in_comprehension
-from tfrewrite.analysis.graph_options import graph_option
 from tfrewrite.analysis.kept_objects import changed_later
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.trace import Trace
@@ -83,10 +82,7 @@ class StepFunctions:
             return None
         if self._is_compiled(function, set()):
             return None
-        calls = self.calls(function)
-        if calls and not any(self._is_repeated(call, set()) for call in calls):
-            return None
-        return Step(function, None if calls is None else tuple(calls))
+        return self._in_loops(function)
 
     def compiled(self) -> list[Step]:
         """Every function with a tape that is a `tf.function` and that loops outside of it call."""
@@ -96,10 +92,19 @@ class StepFunctions:
                 continue
             if not self._has_tape(one.code) or self._is_for_fit(one.code):
                 continue
-            calls = self.calls(one.code)
-            if not calls or any(self._is_repeated(call, set()) for call in calls):
-                found.append(Step(one.code, None if calls is None else tuple(calls)))
-        return found
+            found.append(self._in_loops(one.code))
+        return [one for one in found if one is not None]
+
+    def step(self, function: ast.FunctionDef) -> Step:
+        """A function as a step, whatever it does and whoever calls it."""
+        calls = self.calls(function)
+        return Step(function, None if calls is None else tuple(calls))
+
+    def _in_loops(self, function: ast.FunctionDef) -> Step | None:
+        """The same, unless something calls it and no loop does."""
+        step = self.step(function)
+        called = not step.calls or any(self._is_repeated(call, set()) for call in step.calls)
+        return step if called else None
 
     def followed(self, step: Step) -> Trace | Obstacle:
         """What goes on in a compiled step; nothing is said of whether its trace holds for ever."""
@@ -268,8 +273,8 @@ class StepFunctions:
             return Obstacle("dynamic-code", self._facts.dynamics.obstacle_in_eager_code)
         if self.otherwise_run:
             return Obstacle("not-eager", self.otherwise_run)
-        if self._graph_option:
-            return Obstacle("graph-options", self._graph_option)
+        if self._facts.graph_option:
+            return Obstacle("graph-options", self._facts.graph_option)
         if calls is None:
             message = f"not all callers of `{function.name}` are seen"
             return Obstacle("callers-not-seen", message)
@@ -318,10 +323,6 @@ class StepFunctions:
             if symbol.startswith("distribute."):
                 return f"`{ast.unparse(node.func)}` in line {node.lineno} places variables"
         return ""
-
-    @cached_property
-    def _graph_option(self) -> str:
-        return graph_option(self._facts)
 
     # What it is given
 
@@ -384,8 +385,7 @@ class StepFunctions:
         if not compiled or function in self._open:
             return []
         self._open.add(function)
-        calls = self.calls(function)
-        found = self.replayed(Step(function, None if calls is None else tuple(calls)))
+        found = self.replayed(self.step(function))
         self._open.discard(function)
         return [] if isinstance(found, Obstacle) else found.asked
 
