@@ -54,16 +54,22 @@ import textwrap
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 
+from tfrewrite.analysis.facts import Facts
+from tfrewrite.analysis.source import Source
 from tfrewrite.engine import rewrite_text
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract, Kind, Outcome, Status
 from tfrewrite.registry import all_rules
 from tfrewrite.rule import Rule
+from tfrewrite.surgery import operate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from tfrewrite.edits import Edit
 
 _WRITTEN = ("main", "crlf", "tabs")
 SHAPES = ("function", "method", *_WRITTEN)
@@ -243,8 +249,37 @@ def _remembered(
     allowed: frozenset[Contract],
     target_tf: tuple[int, ...] | None,
 ) -> Outcome:
-    """The same text is asked about in several orders, and by several rounds."""
-    return rewrite_text(text, rules, allowed=allowed, target_tf=target_tf)
+    """The same text is asked about in several orders, and by several rounds.
+
+    What is known of a text, and what it becomes by the same edits, is kept from rule to rule as
+    the tool itself keeps it within a round.
+    """
+    with patch.object(Facts, "build", _facts), patch("tfrewrite.surgery.operate", _operate):
+        return rewrite_text(text, rules, allowed=allowed, target_tf=target_tf)
+
+
+def _facts(
+    text: str,
+    _tree: ast.Module,
+    *,
+    target_tf: tuple[int, ...] | None,
+    allowed: frozenset[Contract],
+) -> Facts:
+    return _facts_of(text, target_tf, allowed)
+
+
+@lru_cache(maxsize=64)
+def _facts_of(text: str, target_tf: tuple[int, ...] | None, allowed: frozenset[Contract]) -> Facts:
+    return Facts(Source(text, ast.parse(text)), target_tf, allowed)
+
+
+def _operate(text: str, edits: Sequence[Edit]) -> str:
+    return _operated(text, tuple(edits))
+
+
+@lru_cache(maxsize=64)
+def _operated(text: str, edits: tuple[Edit, ...]) -> str:
+    return operate(text, edits)
 
 
 def _default_rules() -> list[RuleClass]:

@@ -54,6 +54,12 @@ def test_what_is_a_tensor(value: str, is_tensor: bool) -> None:  # noqa: FBT001
     assert [ast.unparse(one.key) for one in found] == (["x"] if is_tensor else [])
 
 
+def test_a_name_that_is_set_to_a_part_of_itself_ends() -> None:
+    text = "sess = tf.Session()\nfor i in range(3):\n    rows = rows[:-1]\n"
+    _, found = fed(f"{text}    sess.run(loss, {{x: -rows, y: [1]}})\n")
+    assert found == []
+
+
 def test_a_feed_that_has_a_name_is_looked_up() -> None:
     _, found = fed("sess = tf.Session()\nfeed = {x: tf.zeros([1, 8])}\nsess.run(loss, feed)\n")
     assert [ast.unparse(one.value) for one in found] == ["tf.zeros([1, 8])"]

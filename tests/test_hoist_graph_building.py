@@ -748,6 +748,21 @@ test_refused_for_where_it_stands = bench(
         reason="rebound-in-loop",
     ),
     refuses(
+        "a monitored session closes the graph",
+        """
+        import tensorflow as tf
+
+        x = tf.placeholder(tf.float32, [])
+        w = tf.get_variable("w", [])
+        with tf.train.MonitoredTrainingSession() as session:
+            for step in range(10):
+                print(session.run(w, {x: step}))
+                if step % 10 == 0:
+                    tf.train.Saver().save(session, "kept")
+        """,
+        reason="graph-finalized",
+    ),
+    refuses(
         "the graph is closed",
         loop("print(sess.run(tf.exp(w)))", before="sess.graph.finalize()"),
         reason="graph-finalized",

@@ -87,6 +87,7 @@ class Assigns:
         self._own = facts.own_calls
         self._classes = facts.classes
         self._hoisting = facts.hoisting
+        self._graph_readers = facts.graph_readers
         self._taken = facts.built_values.operation
 
     def all(self) -> list[Assign]:
@@ -226,8 +227,7 @@ class Assigns:
             around = self._tracer.placement.surroundings(place, None)
             if around.controls or around.obstacle:
                 return _elsewhere(assign, around.obstacle or "may have to wait for other ops")
-        closing = ("Supervisor", "managed_session", "finalize")
-        if any(word in self._source.text for word in closing):
+        if self._graph_readers.closing:
             return _elsewhere(assign, "may be called when the graph is closed")
         return store.target
 

@@ -184,19 +184,23 @@ class FedTensors:
         return f"element[{index}]" if index < len(given.elts) else None
 
 
-def _surely_made(node: Node) -> bool:
+def _surely_made(node: Node, above: tuple[Node, ...] = ()) -> bool:
     """Whether a call of TensorFlow makes a value, or makes what an operator is used on.
 
-    An operator by itself may as well be one on arrays.
+    An operator by itself may as well be one on arrays. A name that is set to a part of itself leads
+    back to a node that is asked about `above`.
     """
+    if node in above:
+        return False
+    above = (*above, node)
     if node.kind is Kind.ELEMENT:
-        return all(map(_surely_made, node.values))
+        return all(_surely_made(one, above) for one in node.values)
     if node.kind is not Kind.OP:
         return False
     if isinstance(node.expr, (ast.BinOp, ast.UnaryOp)):
-        return any(_surely_made(plain(one)) for one in node.values)
+        return any(_surely_made(plain(one), above) for one in node.values)
     if isinstance(node.expr, ast.Subscript):
-        return _surely_made(plain(node.values[0]))
+        return _surely_made(plain(node.values[0]), above)
     return isinstance(node.expr, ast.Call)
 
 

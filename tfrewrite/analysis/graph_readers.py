@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.symbols import SUMMARY_WRITERS
+from tfrewrite.analysis.symbols import CLOSING_GRAPH, SUMMARY_WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -140,12 +140,21 @@ class GraphReaders:
 
     def closed(self, loop: ast.stmt) -> Obstacle | None:
         """What may have closed the graph when a loop begins."""
-        for call in self._source.all(ast.Call):
-            name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            if name == "finalize" and not self._surely_after(call, loop):
+        for call in self.closing:
+            if not self._surely_after(call, loop):
                 message = f"line {call.lineno} closes the graph, and an op made later raises"
                 return Obstacle("graph-finalized", message)
         return None
+
+    @cached_property
+    def closing(self) -> list[ast.Call]:
+        """The calls that close a graph, or give the session of a supervisor that has done so."""
+        return [
+            call
+            for call in self._source.all(ast.Call)
+            if getattr(call.func, "attr", "") in ("finalize", "managed_session")
+            or self._names.tf(call.func) in CLOSING_GRAPH
+        ]
 
     def enters_graph(self, call: ast.Call) -> bool:
         """Whether a session makes its graph the default one for good."""

@@ -17,6 +17,8 @@ HOOKED_SESSIONS = frozenset(
     }
 )
 SESSIONS = PLAIN_SESSIONS | HOOKED_SESSIONS
+# Their constructors close the graph: an op that is made later raises.
+CLOSING_GRAPH = HOOKED_SESSIONS | {"train.Supervisor"}
 SUMMARY_WRITERS = frozenset(
     {"summary.FileWriter", "train.SummaryWriter", "summary.FileWriterCache"}
 )
