@@ -605,6 +605,21 @@ def test_a_rewritten_version_that_was_stopped_once_is_tried_again(
     assert stopped and ["new" in run.text for run in runs.made] == [False, True, True]
 
 
+def test_a_race_of_the_original_that_not_each_of_its_runs_shows(
+    tmp_path: Path, runs: FakeRuns
+) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+
+    def raced(run: Ran) -> str:
+        late = len([one for one in runs.made if "old" in one.text]) > 2
+        return f"loss {1.5 + 0.1 * ('new' in run.text or late):.9f}\n"
+
+    runs.prints = raced
+    (found,) = verify_all([job(tmp_path)], ignored)
+    assert found.verdict is Verdict.INCONCLUSIVE, found.reason
+    assert ["new" in run.text for run in runs.made] == [False, True, False, False, False]
+
+
 @pytest.mark.parametrize("name", ["w:0", "v:0"])
 def test_a_variable_that_only_the_original_forgets(
     tmp_path: Path, runs: FakeRuns, name: str
@@ -915,9 +930,9 @@ def test_the_cost_of_a_script_that_is_cut_short(tmp_path: Path, runs: FakeRuns) 
     rounding = Promise(Contract.ROUNDING)
     told = foretold(rounding, limits={}, **ONEDNN)
     assert told.endswith(", and 40 s where only kernels may differ")
-    assert foretold(limits={}) == "at most 2 more runs of about 8.0 s: 16 s"
-    assert foretold(limits={"1": 4}, steps=4) == "at most 3 more runs of about 80 s: 4 min"
-    assert foretold(limits={"1": 99}, steps=99) == "at most 3 more runs of about 8.0 s: 24 s"
+    assert foretold(limits={}) == "at most 4 more runs of about 8.0 s: 32 s"
+    assert foretold(limits={"1": 4}, steps=4) == "at most 5 more runs of about 80 s: 7 min"
+    assert foretold(limits={"1": 99}, steps=99) == "at most 5 more runs of about 8.0 s: 40 s"
 
 
 # At a terminal.

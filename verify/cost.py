@@ -6,7 +6,7 @@ import math
 
 from tfrewrite.model import Contract
 from tfrewrite.verify import timing
-from tfrewrite.verify.experiment import STEPS, Effort, has_other_kernels
+from tfrewrite.verify.experiment import STEPS, TIMES_BEFORE_FAILURE, Effort, has_other_kernels
 from tfrewrite.verify.judging import Promise
 from tfrewrite.verify.measuring import MORE_S
 from tfrewrite.verify.runs import Observation
@@ -27,6 +27,7 @@ def most_runs(effort: Effort, promise: Promise) -> int:
     if promise.contract is Contract.RESAMPLED:
         return tried + seeds * (2 + before) + times
     nudged = 0 if promise.weights_are_exact else effort.nudged
+    times = max(times, TIMES_BEFORE_FAILURE - 1)  # what fails is not timed
     return tried + seeds * (BOTH_AND_AGAIN + nudged + before) + times
 
 
