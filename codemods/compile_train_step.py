@@ -113,6 +113,9 @@ class CompileTrainStep(Rule):
     bends with each call (`called-again`). A model may be called again where nothing is updated, and
     where none is told to train or keeps a state.
 
+    Where each turn sets the seed, TensorFlow sets up anew what is compiled, and takes longer for it
+    than for the step (`seeded-each-turn`).
+
     ## When it does not help
     Where the loop makes few steps: tracing takes as long as some dozens of them, or hundreds of
     small ones. That holds for an evaluation of few batches, too. Each shape of the arguments is

@@ -456,6 +456,19 @@ FROM_OUTSIDE = (
 )
 OBJECTS = (
     no(
+        "the seed is set in each turn",
+        "seeded-each-turn",
+        with_loss("tf.reduce_mean(tf.square(y - model(x)))"),
+        LOOP.replace("        loss", "        tf.random.set_seed(epoch)\n        loss"),
+    ),
+    no(
+        "the seed is set by a function that each turn calls",
+        "seeded-each-turn",
+        with_loss("tf.reduce_mean(tf.square(y - model(x)))"),
+        "def seeded():\n    tf.keras.utils.set_random_seed(3)\n\n\n",
+        LOOP.replace("        loss", "        seeded()\n        loss"),
+    ),
+    no(
         "a loss that is linear in what the model gives",
         "races-with-update",
         with_loss("tf.reduce_mean(y * model(x))"),
@@ -1495,6 +1508,11 @@ DRAWING = (
         STEP.replace("model", "net"),
         LOOP,
         target_tf=(2, 21),
+    ),
+    yes(
+        "the seed is set in each epoch",
+        with_loss("tf.reduce_mean(tf.square(y - model(x)))"),
+        LOOP.replace("    for", "    tf.random.set_seed(epoch)\n    for"),
     ),
     yes(
         "a generator",

@@ -121,6 +121,13 @@ class StepFunctions:
         if isinstance(found, Obstacle):
             return found
         assert step.calls is not None
+        seeding = self._facts.seeds.set_in_turns_of(step.calls)
+        if seeding is not None:
+            message = (
+                f"line {seeding.lineno} sets the seed in each turn, upon which TensorFlow sets up"
+                " a compiled function anew, which takes longer than the step does"
+            )
+            return Obstacle("seeded-each-turn", message)
         if found.again and (found.updates or found.trains or self._may_keep_states):
             # Measured with 2.21, in scripts that know nothing of this tool.
             message = (

@@ -33,6 +33,7 @@ REASONS = {
     "returns-python": "It returns what a trace turns into something else.",
     "exception-seen": "Somebody catches its exceptions, and sees how far it came.",
     "not-eager": "The file is not run as TensorFlow 2 runs it.",
+    "seeded-each-turn": "A seed is set in each turn, and what is compiled is set up anew.",
     "graph-options": "The file sets an option that changes what compiled code computes.",
     "dynamic-code": "The file changes names, attributes or classes unseen.",
     "tensorflow-not-named": "TensorFlow has no name where the function stands.",
