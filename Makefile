@@ -15,7 +15,7 @@ export TFREWRITE_TF2_PYTHON ?= $(TF2_PYTHON)
 export TFREWRITE_KERAS2_PYTHON ?= $(KERAS2_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-keras2 setup-dev setup-docs check-python demo test test-more test-fast lint format types lock docs proof articles bench results bench-tools clean
+.PHONY: help setup setup-keras2 setup-dev setup-docs check-python demo test test-more test-fast lint format types lock docs proof bent articles bench results bench-tools clean
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,10 @@ docs: setup-dev setup-docs ## Write the rules' pages, build the site in build/si
 
 proof: setup ## Try the verifier on right and wrong rewrites under three seeds; what is there is kept (an hour)
 	@$(DEV)/python benchmarks/verifier_proof.py
+
+bent: setup ## Bend scripts of the corpus at random, and run what is rewritten before and after (MINUTES=10, for each TensorFlow)
+	@$(DEV)/python benchmarks/bent_scripts.py --tensorflow 1.15 --minutes $(or $(MINUTES),10) --keep build/bent
+	@$(DEV)/python benchmarks/bent_scripts.py --tensorflow 2.21 --minutes $(or $(MINUTES),10) --keep build/bent
 
 bench: setup ## Time the corpus as it was, rewritten, and by an expert; what is there is kept (BENCH_ARGS=...)
 	@$(DEV)/python benchmarks/corpus_gain.py $(BENCH_ARGS)
