@@ -26,7 +26,7 @@ from tfrewrite.analysis.eager_values import in_comprehension
 from tfrewrite.analysis.kept_objects import changed_later
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.trace import Trace
-from tfrewrite.analysis.tracing import mask_lost, returnable
+from tfrewrite.analysis.trace_borders import mask_lost, returnable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

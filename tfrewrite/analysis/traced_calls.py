@@ -87,7 +87,7 @@ class TracedCalls:
         if isinstance(owner, Own) and isinstance(found, Group) and self._is_keras(owner):
             self._has_variables(owner, name, line)
             self._has_losses(owner, name, line)
-        return self._tracer.known(found, ast.unparse(attribute), line)
+        return self._tracer.names.known(found, ast.unparse(attribute), line)
 
     def _has_variables(self, owner: Thing | Own, name: str, line: int) -> None:
         """The list of a model's variables is empty before it is called for the first time."""
@@ -409,7 +409,7 @@ class TracedCalls:
                     self._note_call(owner, frozenset(self._tracer.reads[first:]))
                 if found is not None:
                     return found
-                return self._called(call, self._tracer.known(member, text, line))
+                return self._called(call, self._tracer.names.known(member, text, line))
             case Group():
                 return self._of_group(call, func, owner)
             case Number():
@@ -499,7 +499,9 @@ class TracedCalls:
             if func.attr == "extend":
                 added = added.each if isinstance(added, Group) else Unknown("")
             if not isinstance(added, Unknown):
-                self._tracer.rebind(func.value, Group(None, joined(owner.each, added), own=True))
+                self._tracer.names.bind(
+                    func.value, Group(None, joined(owner.each, added), own=True)
+                )
                 return Number(ast.Constant(None))
         message = f"`{ast.unparse(func)}(...)` in line {call.lineno} changes what others see"
         raise TraceError("python-effect", message)

@@ -45,7 +45,7 @@ class TracedExpressions:
             case ast.Constant():
                 return Number(expr)
             case ast.Name():
-                return self._tracer.name(expr)
+                return self._tracer.names.value(expr)
             case ast.Attribute():
                 return self.calls.attribute(expr)
             case ast.Call():
@@ -125,7 +125,7 @@ class TracedExpressions:
             if not isinstance(iterable, Group) or generator.is_async:
                 message = f"line {expr.lineno} loops over what may be a tensor"
                 raise TraceError("fails-when-traced", message)
-            self._tracer.bind(generator.target, self._tracer.turn(iterable, number))
+            self._tracer.names.bind(generator.target, self._tracer.turn(iterable, number))
             for test in generator.ifs:
                 self.plain_test(test)
 
