@@ -132,7 +132,7 @@ class EagerCalls:
         if symbol == "clip_by_global_norm" and values and isinstance(values[0], Group):
             return group(replace(values[0], lazy=False), Tensor())
         steady = (
-            self._values.runs_once(call)
+            self._facts.reached_once.holds(call)
             or symbol not in ("convert_to_tensor", "constant", "stack", "concat")
             or all(not isinstance(value, (Unknown, Group)) for value in values[:1])
         )
@@ -287,7 +287,7 @@ class EagerCalls:
             shape = array_shapes.of_call(call, path.rpartition(".")[2], self._values.value)
             return Array(steady="choice" not in path or self._chooses_so_many(call), shape=shape)
         if path == "numpy.load" and not any(k.arg == "allow_pickle" for k in call.keywords):
-            return Array(steady=self._values.runs_once(call))
+            return Array(steady=self._facts.reached_once.holds(call))
         if path in _STEADY:
             shape = array_shapes.of_call(call, path.rpartition(".")[2], self._values.value)
             return Array(shape=shape)

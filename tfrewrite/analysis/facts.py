@@ -67,6 +67,7 @@ from tfrewrite.analysis.late_reads import LateReads
 from tfrewrite.analysis.layer_uses import LayerUses
 from tfrewrite.analysis.left_files import LeftFiles
 from tfrewrite.analysis.list_lengths import ListLengths
+from tfrewrite.analysis.list_uses import ListUses
 from tfrewrite.analysis.loop_headers import LoopHeaders
 from tfrewrite.analysis.lost_logits import LostLogits
 from tfrewrite.analysis.managers import Managers
@@ -90,6 +91,7 @@ from tfrewrite.analysis.periods import Periods
 from tfrewrite.analysis.pipelines import Pipelines
 from tfrewrite.analysis.placeholders import Placeholders
 from tfrewrite.analysis.plain_values import PlainValues
+from tfrewrite.analysis.reached_once import ReachedOnce
 from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
 from tfrewrite.analysis.row_order import RowOrder
@@ -253,6 +255,10 @@ class Facts:
     """Which values are objects made anew."""
     batch_code = Part(BatchCode)
     """What the code that makes a batch does."""
+    reached_once = Part(ReachedOnce)
+    """Which places are reached at most once."""
+    list_uses = Part(ListUses)
+    """Which uses leave a list or dict of eager code as it is."""
     eager_values = Part(EagerValues)
     """What names and expressions stand for in eager mode."""
     tracing = Part(Tracing)

@@ -98,6 +98,7 @@ class InlineSteps:
         self._scopes = facts.scopes
         self._steps = facts.step_functions
         self._values = facts.eager_values
+        self._once = facts.reached_once
         self._own = facts.own_calls
         self._keras_calls = facts.keras_calls
         self._work = TensorWork(facts)
@@ -276,7 +277,7 @@ class InlineSteps:
         is_loop = not isinstance(around, ast.FunctionDef)
         function = self._source.function(around) if is_loop else around
         home = self._source.parent(function) if function is not None else None
-        once = self._values.runs_once(around) and self._is_run(around)
+        once = self._once.holds(around) and self._is_run(around)
         if once and not isinstance(home if around is function else None, ast.ClassDef):
             return step
         if isinstance(function, ast.FunctionDef) and not function.decorator_list:

@@ -27,6 +27,10 @@ _SETTINGS = (
 )  # fmt: skip
 MODELS = frozenset({"keras.Model", "keras.models.Model"})
 SEQUENTIAL = frozenset({"keras.Sequential", "keras.models.Sequential"})
+# The attributes of models and layers that list their variables.
+VARIABLES = frozenset(
+    "trainable_variables trainable_weights variables weights non_trainable_variables".split()
+)
 INPUTS = frozenset({"keras.Input", "keras.layers.Input", "keras.layers.InputLayer"})
 # They hold another layer, and do what that does.
 WRAPPERS = frozenset({"keras.layers.Bidirectional", "keras.layers.TimeDistributed"})

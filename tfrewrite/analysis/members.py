@@ -19,6 +19,7 @@ from tfrewrite.analysis.abstract_values import (
     Thing,
     Unknown,
     Value,
+    at,
     is_nested,
     joined,
     parts,
@@ -27,10 +28,6 @@ from tfrewrite.analysis.abstract_values import (
 if TYPE_CHECKING:
     from tfrewrite.analysis.eager_values import EagerValues
     from tfrewrite.analysis.facts import Facts
-
-_VARIABLES = frozenset(
-    "trainable_variables trainable_weights variables weights non_trainable_variables".split()
-)
 
 
 class Members:
@@ -205,7 +202,7 @@ class Members:
                 starred = any(isinstance(one, ast.Starred) for one in ast.walk(part))
                 if not isinstance(parent, ast.Assign) or starred:
                     return Unknown(f"`{name}` is set in line {store.lineno}")
-                values.append(self._values.at(self._values.value(parent.value), path))
+                values.append(at(self._values.value(parent.value), path))
             elif isinstance(parent, (ast.Assign, ast.AnnAssign)) and parent.value is not None:
                 values.append(self._values.value(parent.value))
         found = joined(*values)
@@ -217,7 +214,7 @@ class Members:
         """A list of an object, with what `__init__` appends to it."""
         items: list[Value] = []
         for use in self._classes.reads(name):
-            if self._names.dotted(use) is not None or self._values.leaves(
+            if self._names.dotted(use) is not None or self._facts.list_uses.leaves(
                 use, nested=is_nested(found)
             ):
                 continue  # `tf.keras.layers` is another thing
@@ -238,7 +235,7 @@ class Members:
 
     def _inherited(self, cls: ast.ClassDef, name: str) -> Value:
         if self.base(cls) in keras_things.BASES:
-            if name in _VARIABLES:
+            if name in keras_things.VARIABLES:
                 return Group(None, Thing("variable", "Variable"))
             if name == "losses":
                 return Group(None, Tensor())

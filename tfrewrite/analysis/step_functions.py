@@ -22,9 +22,9 @@ from tfrewrite.analysis.abstract_values import (
     joined,
     parts,
 )
-from tfrewrite.analysis.eager_values import in_comprehension
 from tfrewrite.analysis.kept_objects import changed_later
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.reached_once import in_comprehension
 from tfrewrite.analysis.trace import Trace
 from tfrewrite.analysis.trace_borders import mask_lost, returnable
 
@@ -478,7 +478,7 @@ class StepFunctions:
             beside = home is not None and self._source.function(made) is home
             once = self._flow.loop(made) is None
             once = once and not in_comprehension(self._source.ancestors(made))
-            if self._values.runs_once(made) or (beside and once):
+            if self._facts.reached_once.holds(made) or (beside and once):
                 return found
         message = (
             f"`{name}` may be another object in another call; variables can be made in the first"

@@ -1,0 +1,59 @@
+"""Which places of a file are reached at most once while the program runs."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.scopes import COMPREHENSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tfrewrite.analysis.facts import Facts
+
+
+class ReachedOnce:
+    """Goes from a place to the loops around it, and to the callers of its function."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
+        self._names = facts.names
+        self._flow = facts.flow
+        self._own = facts.own_calls
+
+    def holds(self, node: ast.AST) -> bool:
+        """Whether a place of the file is reached at most once while the program runs."""
+        return self._once(node, set())
+
+    def _once(self, node: ast.AST, seen: set[ast.AST]) -> bool:
+        if self._flow.loop(node) is not None or in_comprehension(self._source.ancestors(node)):
+            return False
+        function = self._source.function(node)
+        if function is None:
+            return True
+        if function in seen or not isinstance(function, ast.FunctionDef):
+            return False
+        calls = self._own.calls(function)
+        if calls is None or len(calls) > 1:
+            return self._starts_the_program(function)
+        return all(self._once(call, {*seen, function}) for call in calls)
+
+    def _starts_the_program(self, function: ast.FunctionDef) -> bool:
+        """Whether a function is only handed to `app.run`."""
+        uses = [n for n in self._source.all(ast.Name) if n.id == function.name]
+        parents = [self._source.parent(use) for use in uses]
+        return len(parents) == 1 and all(
+            isinstance(call, ast.Call) and self._names.dotted(call.func) == "absl.app.run"
+            for call in parents
+        )
+
+
+def in_comprehension(ancestors: Iterable[ast.AST]) -> bool:
+    """Whether something that stands in all this is evaluated for each element of a sequence."""
+    for node in ancestors:
+        if isinstance(node, ast.stmt):
+            return False
+        if isinstance(node, COMPREHENSIONS):
+            return True
+    return False
