@@ -21,7 +21,7 @@ from tfrewrite.writing.fetched_batches import FetchedBatchPipeline
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.batch_code import BatchEffects
+    from tfrewrite.analysis.batch_effects import BatchEffects
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
     from tfrewrite.edits import Edit

@@ -27,7 +27,7 @@ from tfrewrite.analysis.abstract_values import (
 )
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.names import tf_symbol
-from tfrewrite.analysis.python_calls import CallEffect, effect_of_path
+from tfrewrite.analysis.python_calls import NUMPY_STREAMS, CallEffect, effect_of_path
 from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.stages import Lost, stages
 
@@ -49,7 +49,6 @@ _UNSTEADY_STAGES = frozenset(
     " dense_to_ragged_batch from_generator unbatch flat_map interleave".split()
 )
 _ARRAY_METHODS = frozenset("astype reshape copy flatten ravel transpose".split())
-_STREAMS = frozenset({"numpy.random.RandomState", "numpy.random.default_rng"})
 _INDIFFERENT_ARGUMENTS = frozenset(
     "units filters kernel_size strides padding name dtype input_shape input_dim rate axis"
     " input_length output_dim output_sizes pool_size shape size target_shape seed trainable"
@@ -281,7 +280,7 @@ class EagerCalls:
             rows = array_shapes.rows(values[0])
             if rows is not None:
                 return rows
-        if path in _STREAMS:
+        if path in NUMPY_STREAMS:
             return Library(path)
         if path.startswith("numpy.random."):
             shape = array_shapes.of_call(call, path.rpartition(".")[2], self._values.value)
@@ -318,7 +317,7 @@ class EagerCalls:
         match owner:
             case Array(shape=shape) if func.attr in _ARRAY_METHODS:
                 return replace(owner, shape=array_shapes.after_method(shape, func.attr))
-            case Library(path=path) if path in _STREAMS:
+            case Library(path=path) if path in NUMPY_STREAMS:
                 shape = array_shapes.of_call(call, func.attr, self._values.value)
                 steady = func.attr != "choice" or self._chooses_so_many(call)
                 return Array(steady=steady, shape=shape)
