@@ -1,87 +1,16 @@
-"""What calls in a traced function give, and what is called again."""
+"""What calls in a traced function give."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from eager_samples import replayed
-from tfrewrite.analysis.abstract_values import Tensor
+from tfrewrite.analysis.abstract_values import Number, Tensor, Value, parts
+from tfrewrite.analysis.gradient_flow import NO_FLOW
+from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.trace import Trace
-
-PARTS = """
-class Block(tf.keras.Model):
-    def __init__(self, inner=None):
-        super().__init__()
-        self.inner = tf.keras.layers.Dense(4)
-
-    def call(self, x):
-        return self.inner(x)
-
-
-shared = tf.keras.layers.Dense(4)
-
-
-def get():
-    return shared
-
-
-class Net(tf.keras.Model):
-    def __init__(self):
-        super().__init__()
-        one = tf.keras.layers.Dense(4)
-        MADE
-
-    def call(self, x):
-        CALLED
-        return x
-
-
-net = Net()
-
-
-def step(x):
-    return net(x)
-"""
-
-DENSE = "tf.keras.layers.Dense(4)"
-
-IN_TURN = "for part in self.parts:\n            x = part(x)"
-
-LISTED = f"self.parts = [{DENSE} for _ in range(3)]"
-
-PAIR = "x = self.a(self.b(x))"
-
-
-@pytest.mark.parametrize(
-    ("made", "called", "again"),
-    [
-        (f"self.a = {DENSE}", "x = self.a(self.a(x))", True),
-        (f"self.a = self.b = {DENSE}", PAIR, True),
-        (f"self.a = {DENSE}\n        self.b = self.a", PAIR, True),
-        (f"self.a = {DENSE}\n        self.b = one if self else self.a", PAIR, True),
-        ("self.a = get()\n        self.b = get()", PAIR, True),
-        ("self.a = Block()\n        self.b = self.a", PAIR, True),
-        ("self.a = Block()\n        self.b = tf.keras.Sequential([self.a])", PAIR, True),
-        (LISTED, f"{IN_TURN}\n        {IN_TURN}", True),
-        (LISTED, f"{IN_TURN}\n        x = self.parts[0](x)", True),
-        ("self.parts = [one for _ in range(3)]", IN_TURN, True),
-        ("self.parts = [one, one]", IN_TURN, True),
-        ("self.a = one", "x = tf.add_n([self.a(part) for part in (x, x)])", True),
-        ("self.a = one", "for part in (x, x):\n            x = self.a(part)", True),
-        ("self.a = one", "x = tf.add_n([2 * part for part in (self.a(x), x)])", False),
-        (LISTED, IN_TURN, False),
-        (LISTED, "x = tf.add_n([part(x) for part in self.parts])", False),
-        (f"self.parts = [one, {DENSE}]", IN_TURN, False),
-        ("self.parts = [Block() for _ in range(3)]", IN_TURN, False),
-        ("self.a = Block()\n        self.b = Block()", PAIR, False),
-        ("self.a = Block()\n        self.b = Block()", "x = self.a.inner(self.b.inner(x))", False),
-        ("self.a = Block()", "x = self.a.inner(self.a(x))", True),
-    ],
-)
-def test_what_is_called_again(made: str, called: str, *, again: bool) -> None:
-    found = replayed(PARTS.replace("MADE", made).replace("CALLED", called), x=Tensor())
-    assert isinstance(found, Trace), found
-    assert bool(found.again) == again
 
 
 def test_what_a_trace_calls_of_tensorflow_is_noted() -> None:
@@ -95,3 +24,57 @@ def step(x):
     assert isinstance(found, Trace)
     assert found.symbols == [("reduce_mean", 10)]
     assert found.generators
+
+
+CALLS = """
+class Scale:
+    def __init__(self, rate):
+        self.rate = 2.0
+
+    def of(self, x):
+        return x * self.rate
+
+
+def twice(x, by=2):
+    return x * by
+
+
+scale = Scale(2.0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [
+        ("twice(x)", Tensor()),
+        ("twice(by=3, x=x)", Tensor()),
+        ("twice(1.0)", Number()),
+        ("scale.of(x)", Tensor()),
+        ("model(x)", Tensor(layered=True)),
+    ],
+)
+def test_what_calls_give(call: str, given: Value) -> None:
+    found = replayed(f"{CALLS}\ndef step(x):\n    return {call}\n", x=Tensor())
+    assert isinstance(found, Trace), found
+    (part,) = parts(found.returned)
+    assert (replace(part, flow=NO_FLOW) if isinstance(part, Tensor) else part) == given
+
+
+@pytest.mark.parametrize(
+    ("call", "reason", "words"),
+    [
+        ("twice(*x)", "not-followed", "by a star"),
+        ("twice(**x)", "not-followed", "by a star"),
+        ("twice(x, 2, 3)", "not-followed", "too many arguments"),
+        ("twice(x, of=3)", "not-followed", "not there"),
+        ("scale(x)", "model-not-seen", "calling a `Scale`"),
+        ("scale.unseen(x)", "captured-not-fixed", "unseen"),
+        ("x(1)", "unknown-call", "is not known"),
+        ("model(x[x > 0])", "fails-when-traced", "no shape in a trace"),
+    ],
+)
+def test_which_calls_stop_a_trace(call: str, reason: str, words: str) -> None:
+    found = replayed(f"{CALLS}\ndef step(x):\n    return {call}\n", x=Tensor())
+    assert isinstance(found, Obstacle), found
+    assert found.reason == reason
+    assert words in found.message

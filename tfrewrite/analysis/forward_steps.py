@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis import keras_things
 from tfrewrite.analysis.abstract_values import Code, Group, Number, Own, Thing, Value, parts
 from tfrewrite.analysis.array_shapes import rows
 from tfrewrite.analysis.flow import evaluated
@@ -229,7 +228,7 @@ class ForwardSteps:
             part
             for part in parts(self._values.value(call.func))
             if (isinstance(part, Thing) and part.kind in _OF_KERAS)
-            or (isinstance(part, Own) and self._values.members.base(part.cls) in keras_things.BASES)
+            or (isinstance(part, Own) and self._values.members.is_keras(part.cls))
         ]
 
     def _is_model(self, value: Thing | Own) -> bool:

@@ -69,6 +69,8 @@ BASES = {
     "optimizers.schedules.LearningRateSchedule": "__call__",
     "Module": "__call__",
 }
+# As long as so many ops take the calls of Keras around a layer, a loss or a metric.
+OPS_OF_CALL = 12
 # Keyword arguments that are functions, or hold some.
 CALLABLE_ARGUMENTS = (
     "activation", "initializer", "regularizer", "constraint", "function", "cell", "layer", "fn",

@@ -93,6 +93,10 @@ class Members:
         family = self.family(cls) or [cls]
         return self._names.tf(family[-1].bases[0]) if family[-1].bases else None
 
+    def is_keras(self, cls: ast.ClassDef) -> bool:
+        """Whether a class is made from one of Keras or TensorFlow that calls its methods."""
+        return self.base(cls) in keras_things.BASES
+
     def method(self, cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
         """The plain method that objects of a class have under a name."""
         for owner in self.family(cls) or ():
@@ -234,7 +238,7 @@ class Members:
         return Group(None, joined(found.each, *items)) if items else found
 
     def _inherited(self, cls: ast.ClassDef, name: str) -> Value:
-        if self.base(cls) in keras_things.BASES:
+        if self.is_keras(cls):
             if name in keras_things.VARIABLES:
                 return Group(None, Thing("variable", "Variable"))
             if name == "losses":

@@ -22,10 +22,12 @@ from tfrewrite.analysis.abstract_values import (
     joined,
     parts,
 )
+from tfrewrite.analysis.called_models import CalledModels
 from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.gradient_flow import Flow, Read
 from tfrewrite.analysis.trace import Trace, TraceError
 from tfrewrite.analysis.traced_expressions import TracedExpressions
+from tfrewrite.analysis.traced_keras import TracedKeras
 from tfrewrite.analysis.traced_names import TracedNames
 from tfrewrite.analysis.traced_statements import TracedStatements, ends
 
@@ -64,7 +66,7 @@ class Tracing:
         except TraceError as stop:
             return stop.obstacle
         tracer.trace.returned = found
-        tracer.trace.asked = [one for one, _ in tracer.called]
+        tracer.trace.asked = tracer.models.all
         return tracer.trace
 
     def called(self, calls: Sequence[tuple[Value, list[Value]]]) -> Trace | Obstacle:
@@ -86,9 +88,9 @@ class Tracer:
         self, facts: Facts, during: Loop | None = None, asked: Sequence[Thing | Own] = ()
     ) -> None:
         self.facts = facts
-        self.asked = asked
         self.values = facts.eager_values
         self.trace = Trace()
+        self.models = CalledModels(facts, self.trace, asked)
         self.conditional = 0
         self.times = 1
         """How often what is gone through is run, at least about; 0 where it was counted before."""
@@ -104,12 +106,11 @@ class Tracer:
         self.returned: list[list[Value]] = []
         """What each of these has given back so far."""
         self.names = TracedNames(self, during)
+        self.keras = TracedKeras(self)
         self.expressions = TracedExpressions(self)
         self._statements = TracedStatements(self)
         self._places: list[ast.AST] = []
         """They stand for the positions in lists of objects."""
-        self.called: list[tuple[Thing | Own, frozenset[Read]]] = []
-        """Models that have been called, and so have their variables; what each call reads."""
         self.within: Read | None = None
         """The call of a model whose own code is gone through."""
         self.reads: list[Read] = []
@@ -187,7 +188,7 @@ class Tracer:
 
     def call(self, value: Value, given: list[Value]) -> None:
         """Goes through the code of an object that is called by Keras."""
-        self.expressions.calls.by_keras(value, given)
+        self.keras.call(value, given)
 
     def read(self, node: ast.AST, words: str) -> Read:
         """A model is called, or a variable used."""
