@@ -117,6 +117,7 @@ from tfrewrite.analysis.trained_models import TrainedModels
 from tfrewrite.analysis.turn_values import TurnValues
 from tfrewrite.analysis.unread import Unread
 from tfrewrite.analysis.unrolled import UnrolledLoops
+from tfrewrite.analysis.untouched_data import UntouchedData
 from tfrewrite.analysis.ways import Ways
 from tfrewrite.analysis.xla import Xla
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
@@ -189,6 +190,8 @@ class Facts:
     """What is an iterator over a pipeline."""
     captured = Part(Captured)
     """What functions take from outside."""
+    untouched_data = Part(UntouchedData)
+    """Data that nothing changes any more."""
     unread = Part(Unread)
     """Which values get a name that nobody reads."""
     seeds = Part(Seeds)

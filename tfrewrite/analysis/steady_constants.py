@@ -58,7 +58,7 @@ class SteadyConstants:
         self._flow = facts.flow
         self._hoisting = facts.hoisting
         self._operands = facts.operands
-        self._captured = facts.captured
+        self._untouched = facts.untouched_data
         self._values = ConstantValues(facts)
 
     def all(self) -> Iterator[ast.Call]:
@@ -171,8 +171,8 @@ class SteadyConstants:
         if self._operands.is_number(expr):
             return None
         if isinstance(expr, ast.Name):
-            copied = self._captured.is_given_to_op
-            if self._captured.untouched(expr, expr, copied) or self._is_tensor(expr):
+            copied = self._untouched.is_given_to_op
+            if self._untouched.holds(expr, expr, copied) or self._is_tensor(expr):
                 return None
         message = f"it is not known what `{ast.unparse(expr)}` is, and whether it stays so"
         return Obstacle("operand-unknown", message)

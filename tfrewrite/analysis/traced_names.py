@@ -149,8 +149,8 @@ class TracedNames:
     def _array(self, name: ast.Name, found: Array) -> Value:
         """An array that a trace keeps as it is at first."""
         small = found.shape is not None and prod(found.shape) <= _MOST_KEPT
-        data = self._facts.captured
-        if small and data.untouched(name, self._tracer.running[0], data.is_given_to_op):
+        data = self._facts.untouched_data
+        if small and data.holds(name, self._tracer.running[0], data.is_given_to_op):
             return Number()
         message = f"`{name.id}` is a numpy array, which a trace keeps as it is at first"
         raise TraceError("captured-not-fixed", message)
