@@ -29,6 +29,7 @@ from tfrewrite.analysis.data_values import DataValues
 from tfrewrite.analysis.default_graphs import DefaultGraphs
 from tfrewrite.analysis.dynamics import Dynamics
 from tfrewrite.analysis.eager_code import EagerCode
+from tfrewrite.analysis.eager_mode import otherwise_run
 from tfrewrite.analysis.eager_runs import EagerRuns
 from tfrewrite.analysis.eager_values import EagerValues
 from tfrewrite.analysis.element_code import ElementCode
@@ -108,6 +109,7 @@ from tfrewrite.analysis.steady_constants import SteadyConstants
 from tfrewrite.analysis.steady_traces import SteadyTraces
 from tfrewrite.analysis.step_functions import StepFunctions
 from tfrewrite.analysis.step_names import StepNames
+from tfrewrite.analysis.step_traces import StepTraces
 from tfrewrite.analysis.taken_batches import TakenBatches
 from tfrewrite.analysis.tensor_uses import TensorUses
 from tfrewrite.analysis.trace_effects import TraceEffects
@@ -274,6 +276,8 @@ class Facts:
     """Which lists have the same length each time."""
     step_functions = Part(StepFunctions)
     """The functions that make one step of a training loop."""
+    step_traces = Part(StepTraces)
+    """Whether these may be traced once and replayed."""
     lost_logits = Part(LostLogits)
     """Whether crossentropies miss what a trace does not hand on."""
     kept_losses = Part(KeptLosses)
@@ -330,6 +334,8 @@ class Facts:
     """Which loops a trace unrolls."""
     graph_option = Part(graph_option)
     """An option that only compiled code heeds, in words; empty where the file sets none."""
+    otherwise_run = Part(otherwise_run)
+    """Why functions are not run as TensorFlow 2 runs them, in words; empty where they are."""
     eager_code = Part(EagerCode)
     """What surely runs op by op."""
     tensor_uses = Part(TensorUses)

@@ -60,6 +60,7 @@ class ForwardSteps:
         self._own = facts.own_calls
         self._values = facts.eager_values
         self._steps = facts.step_functions
+        self._traces = facts.step_traces
 
     @cached_property
     def all(self) -> list[Forward]:
@@ -97,7 +98,7 @@ class ForwardSteps:
         }
 
     def _is_replayed(self, step: Step) -> bool:
-        return isinstance(self._steps.replayed(step), Trace)
+        return isinstance(self._traces.replayed(step), Trace)
 
     def _candidates(self) -> Iterator[Step]:
         for function in sorted(self._source.all(ast.FunctionDef), key=lambda one: one.lineno):
@@ -114,7 +115,7 @@ class ForwardSteps:
                 yield Step(function, tuple(calls))
 
     def _judged(self, step: Step) -> Forward | None:
-        found = self._steps.replayed(step)
+        found = self._traces.replayed(step)
         if isinstance(found, Trace):
             return Forward(step, found) if found.ops >= _FEWEST_OPS else None
         called = self._called(step.function)
