@@ -109,6 +109,7 @@ from tfrewrite.analysis.steady_constants import SteadyConstants
 from tfrewrite.analysis.steady_traces import SteadyTraces
 from tfrewrite.analysis.step_functions import StepFunctions
 from tfrewrite.analysis.step_names import StepNames
+from tfrewrite.analysis.step_runs import StepRuns
 from tfrewrite.analysis.step_traces import StepTraces
 from tfrewrite.analysis.taken_batches import TakenBatches
 from tfrewrite.analysis.tensor_uses import TensorUses
@@ -156,6 +157,8 @@ class Facts:
     """Where the graph is run."""
     opened_sessions = Part(OpenedSessions)
     """Where sessions are opened."""
+    step_runs = Part(StepRuns)
+    """The runs that a step makes."""
     helper_runs = Part(HelperRuns)
     """Runs that stand alone in functions, seen from the steps that call these."""
     moves = Part(Moves)
