@@ -89,6 +89,7 @@ from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.parallel_maps import ParallelMaps
 from tfrewrite.analysis.part import Part
 from tfrewrite.analysis.periods import Periods
+from tfrewrite.analysis.pipeline_places import PipelinePlaces
 from tfrewrite.analysis.pipelines import Pipelines
 from tfrewrite.analysis.placeholders import Placeholders
 from tfrewrite.analysis.plain_values import PlainValues
@@ -253,6 +254,8 @@ class Facts:
     """Which tensors keys of feeds are."""
     taken_batches = Part(TakenBatches)
     """Whether runs take the elements that are made for them."""
+    pipeline_places = Part(PipelinePlaces)
+    """Whether a graph may get a pipeline, and where."""
     fed_tensors = Part(FedTensors)
     """Tensors that runs are fed with."""
     running_pipelines = Part(RunningPipelines)
