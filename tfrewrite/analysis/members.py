@@ -128,7 +128,7 @@ class Members:
         if len(bound) > 1 or self.stores(name):
             return Unknown(f"`{name}` of `{owner.name}` is bound in several places")
         if isinstance(node, ast.FunctionDef):
-            if any(self._names.tf(_called(d)) != "function" for d in node.decorator_list):
+            if not self._own.is_plain(node):
                 return Unknown(f"`{owner.name}.{name}` is decorated")
             return Code(node, Own(owner))
         value = self._values.bound(bound[0])
@@ -246,7 +246,3 @@ class Members:
             if name == "add_weight":
                 return Library("keras.add_weight")
         return Unknown(f"`{cls.name}` has no `{name}` that this file shows")
-
-
-def _called(decorator: ast.expr) -> ast.expr:
-    return decorator.func if isinstance(decorator, ast.Call) else decorator

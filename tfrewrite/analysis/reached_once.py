@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.scopes import COMPREHENSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tfrewrite.analysis.facts import Facts
 
 
@@ -26,8 +25,15 @@ class ReachedOnce:
         """Whether a place of the file is reached at most once while the program runs."""
         return self._once(node, set())
 
+    def in_turns(self, node: ast.AST) -> bool:
+        """Whether a place is evaluated turn by turn, as seen from its function or module."""
+        if self._flow.loop(node) is not None:
+            return True
+        around = takewhile(lambda one: not isinstance(one, ast.stmt), self._source.ancestors(node))
+        return any(isinstance(one, COMPREHENSIONS) for one in around)
+
     def _once(self, node: ast.AST, seen: set[ast.AST]) -> bool:
-        if self._flow.loop(node) is not None or in_comprehension(self._source.ancestors(node)):
+        if self.in_turns(node):
             return False
         function = self._source.function(node)
         if function is None:
@@ -47,13 +53,3 @@ class ReachedOnce:
             isinstance(call, ast.Call) and self._names.dotted(call.func) == "absl.app.run"
             for call in parents
         )
-
-
-def in_comprehension(ancestors: Iterable[ast.AST]) -> bool:
-    """Whether something that stands in all this is evaluated for each element of a sequence."""
-    for node in ancestors:
-        if isinstance(node, ast.stmt):
-            return False
-        if isinstance(node, COMPREHENSIONS):
-            return True
-    return False

@@ -20,7 +20,6 @@ from tfrewrite.analysis.abstract_values import (
     parts,
 )
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.reached_once import in_comprehension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +35,6 @@ class StepArguments:
 
     def __init__(self, facts: Facts) -> None:
         self._source = facts.source
-        self._flow = facts.flow
         self._values = facts.eager_values
         self._once = facts.reached_once
         self._shapes = facts.call_shapes
@@ -119,9 +117,7 @@ class StepArguments:
         if len(found.made) == 1:
             (made,) = found.made
             beside = home is not None and self._source.function(made) is home
-            once = self._flow.loop(made) is None
-            once = once and not in_comprehension(self._source.ancestors(made))
-            if self._once.holds(made) or (beside and once):
+            if self._once.holds(made) or (beside and not self._once.in_turns(made)):
                 return found
         message = (
             f"`{name}` may be another object in another call; variables can be made in the first"

@@ -17,7 +17,6 @@ from tfrewrite.analysis.abstract_values import (
     Thing,
     Value,
 )
-from tfrewrite.analysis.reached_once import in_comprehension
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
@@ -45,6 +44,7 @@ class StepFunctions:
         self._flow = facts.flow
         self._scopes = facts.scopes
         self._values = facts.eager_values
+        self._once = facts.reached_once
         self._classes = facts.classes
         self._own = facts.own_calls
 
@@ -188,7 +188,7 @@ class StepFunctions:
 
     def _is_repeated(self, node: ast.AST, seen: set[ast.AST]) -> bool:
         """Whether a place is reached in the turns of a loop, here or around a caller."""
-        if self._flow.loop(node) is not None or in_comprehension(self._source.ancestors(node)):
+        if self._once.in_turns(node):
             return True
         function = self._source.function(node)
         if not isinstance(function, ast.FunctionDef) or function in seen:

@@ -151,10 +151,8 @@ class Tracer:
         arguments = node.args
         if arguments.vararg or arguments.kwarg:
             raise TraceError("not-followed", f"`{name}` takes any number of arguments")
-        for decorator in getattr(node, "decorator_list", ()):
-            called = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if self.facts.names.tf(called) != "function":
-                raise TraceError("not-followed", f"`{name}` is decorated")
+        if not self.facts.own_calls.is_plain(node):
+            raise TraceError("not-followed", f"`{name}` is decorated")
 
     def _filled(self, code: Code, given: dict[str, Value], site: ast.AST) -> dict[str, Value]:
         """The values of all parameters of a function."""
