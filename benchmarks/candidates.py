@@ -133,7 +133,7 @@ def candidates(facts: Facts | None) -> list[Candidate]:
     """The functions of a file that work with tensors, none where it is not for TensorFlow 2."""
     if facts is None or "tensorflow" not in facts.source.text:
         return []
-    if facts.step_functions.otherwise_run:
+    if facts.otherwise_run:
         return []
     found = []
     seen: Counter[str] = Counter()

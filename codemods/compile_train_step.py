@@ -133,7 +133,7 @@ class CompileTrainStep(Rule):
     }
 
     def sites(self, facts: Facts) -> Iterator[Site]:
-        judged = [(one, facts.step_functions.replayed(one)) for one in facts.step_functions.all()]
+        judged = [(one, facts.step_traces.replayed(one)) for one in facts.step_functions.all()]
         judged += [(one.step, one.found) for one in facts.forward_steps.all]
         for step, found in judged:
             span = _header(facts, step.function)

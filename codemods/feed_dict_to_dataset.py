@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.fed_keys import FedKey
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.placeholders import Placeholder
-from tfrewrite.analysis.sessions import SessionKind
 from tfrewrite.analysis.sharing import sums_what_is_fed
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
@@ -21,20 +20,10 @@ from tfrewrite.writing.fetched_batches import FetchedBatchPipeline
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.batch_code import BatchEffects
+    from tfrewrite.analysis.batch_effects import BatchEffects
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
     from tfrewrite.edits import Edit
-
-_EXPORTING = (
-    "saved_model", "SavedModelBuilder", "simple_save", "freeze_graph", "write_graph",
-    "convert_variables_to_constants", "export_meta_graph", "TFLiteConverter", "toco_convert",
-    "extract_sub_graph", "graph_transforms",
-)  # fmt: skip
-_IMPORTING = ("import_meta_graph", "import_graph_def")
-# Keras feeds, and looks for, what is a placeholder by the type of its op.
-_TENSORS_FOR_INPUT = frozenset({"input_tensor", "input_tensors", "target_tensors"})
-_DISTRIBUTED = ("train.Server", "ClusterSpec", "replica_device_setter", "grpc://")
 
 
 class FeedDictToDataset(Rule):
@@ -263,7 +252,7 @@ class _Judged:
 
 def _judged(facts: Facts, batch: FedBatch) -> _Judged | Obstacle:
     """A batch with its placeholders and the place of its pipeline; or why it stays as it is."""
-    obstacle = _file(facts) or _run(facts, batch)
+    obstacle = facts.pipeline_places.forbidden(batch)
     if obstacle is not None:
         return obstacle
     used = batch.obstacle is not None and batch.obstacle.reason == "batch-used"
@@ -301,14 +290,14 @@ def _at_placeholders(facts: Facts, batch: FedBatch) -> _Judged | Obstacle:
     calls = [one.call for one in placeholders]
     effects = facts.batches_ahead.effects(batch)
     obstacle = (
-        _together(facts, placeholders)
-        or _tensorflow(facts, batch, calls)
+        facts.placeholders.together(placeholders)
+        or facts.pipeline_places.tensorflow(batch, calls)
         or facts.taken_batches.reached(batch, effects)
         or facts.batches_ahead.obstacle(batch, effects)
         or facts.taken_batches.race(batch)
     )
-    place = obstacle or _place(
-        facts, batch, min(map(facts.source.statement, calls), key=facts.source.span)
+    place = obstacle or facts.pipeline_places.place(
+        batch, min(map(facts.source.statement, calls), key=facts.source.span)
     )
     if isinstance(place, Obstacle):
         return place
@@ -323,160 +312,12 @@ def _fetched(facts: Facts, fed: FedBatch) -> _Judged | Obstacle:
     keys = [facts.fed_keys.of(entry.key, batch.loop) for entry in batch.entries]
     calls = [one.call for one in keys if isinstance(one, FedKey)]
     effects = facts.batches_ahead.effects(batch)
-    obstacle = _tensorflow(facts, batch, calls[:1]) or facts.batches_ahead.obstacle(batch, effects)
-    place = obstacle or _place(facts, batch)
+    places = facts.pipeline_places
+    obstacle = places.tensorflow(batch, calls[:1]) or facts.batches_ahead.obstacle(batch, effects)
+    place = obstacle or places.place(batch)
     if isinstance(place, Obstacle):
         return place
     return _Judged(batch, [], calls, place, effects)
-
-
-def _file(facts: Facts) -> Obstacle | None:
-    if facts.dynamics.obstacle:
-        return Obstacle("dynamic-code", facts.dynamics.obstacle)
-    if facts.dynamics.rewires_graph:
-        return Obstacle("graph-surgery", "the file changes the graph or gradients afterwards")
-    for word in _EXPORTING:
-        if word in facts.source.text:
-            message = f"`{word}`: a graph that leaves the program would take the pipeline with it"
-            return Obstacle("graph-exported", message)
-    for word in _IMPORTING:
-        if word in facts.source.text:
-            message = f"`{word}`: what a graph that is read from elsewhere needs is not seen"
-            return Obstacle("graph-imported", message)
-    for word in _DISTRIBUTED:
-        if word in facts.source.text:
-            message = f"`{word}`: the pipeline's Python has to run in the process of the script"
-            return Obstacle("distributed", message)
-    return None
-
-
-def _run(facts: Facts, batch: FedBatch) -> Obstacle | None:
-    run = batch.run
-    if run.kind is SessionKind.HOOKED:
-        return Obstacle("hooked-session", f"`{run.session}` closes its graph and runs hooks")
-    if run.kind is SessionKind.UNKNOWN:
-        message = f"it is not known which kind of session `{run.session}` is"
-        return Obstacle("session-unknown", message)
-    if "operation_timeout_in_ms" in facts.source.text:
-        message = "`operation_timeout_in_ms` ends runs that wait for a batch"
-        return Obstacle("session-unknown", message)
-    if run.options:
-        return Obstacle("run-options", "the run asks for options or metadata of its own")
-    if isinstance(facts.scopes.of(run.call).node, ast.ClassDef):
-        return Obstacle("session-unknown", "the loop stands in the body of a class")
-    func = run.call.func
-    if run.direct and isinstance(func, ast.Attribute):
-        unsure = facts.hoisting.unsure(func.value, batch.loop)
-        if unsure is not None:
-            return Obstacle("session-unknown", unsure.message)
-    elif any(keyword.arg == "session" for keyword in run.call.keywords) or len(run.call.args) > 1:
-        return Obstacle("session-unknown", "the session is given to `eval` or `run`")
-    for call in facts.source.all(ast.Call):
-        if facts.names.tf(call.func) in ("Session", "InteractiveSession"):
-            if call.args or any(keyword.arg in ("target", None) for keyword in call.keywords):
-                message = f"the session of line {call.lineno} may be one of another process"
-                return Obstacle("distributed", message)
-    return None
-
-
-def _together(facts: Facts, placeholders: list[Placeholder]) -> Obstacle | None:
-    """Whether one iterator can stand before all placeholders."""
-    if len({one.call for one in placeholders}) != len(placeholders):
-        return Obstacle("placeholder-unclear", "one placeholder is fed twice")
-    blocks = {id(facts.source.position(one.statement)[0]) for one in placeholders}
-    if len(blocks) != 1 or len({one.way for one in placeholders}) != 1:
-        message = "the placeholders are made in different places"
-        return Obstacle("placeholder-elsewhere", message)
-    first = min(placeholders, key=lambda one: facts.source.span(one.statement))
-    for one in placeholders:
-        between = facts.placeholders.set_between(first, one)
-        if between is not None:
-            message = f"`{between.id}` gets its value after the first placeholder is made"
-            return Obstacle("placeholder-unclear", message)
-    return _looked_at(facts, placeholders)
-
-
-def _tensorflow(facts: Facts, batch: FedBatch, calls: list[ast.Call]) -> Obstacle | None:
-    """Whether the loop calls TensorFlow as all those calls do."""
-    prefixes = {ast.unparse(call.func) for call in calls}
-    if len(prefixes) != 1:
-        return Obstacle("placeholder-unclear", "TensorFlow goes by several names")
-    func = calls[0].func
-    assert isinstance(func, ast.Attribute)
-    root: ast.expr = func.value
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    if not isinstance(root, ast.Name):
-        return Obstacle("placeholder-unclear", "TensorFlow is not called by its name")
-    scope = facts.scopes.of(batch.loop)
-    if scope.owner(root.id) is not facts.scopes.of(calls[0]).owner(root.id):
-        return Obstacle("placeholder-unclear", f"`{root.id}` means something else at the loop")
-    return None
-
-
-def _looked_at(facts: Facts, placeholders: list[Placeholder]) -> Obstacle | None:
-    """Who asks what sort of op a placeholder is, or what TensorFlow calls it."""
-    for name in facts.source.all(ast.Attribute):
-        if name.attr == "op" and any(
-            ast.unparse(name.value) == ast.unparse(one.target) for one in placeholders
-        ):
-            return Obstacle("graph-read", f"line {name.lineno} looks at the placeholder's op")
-    for call in facts.source.all(ast.Call):
-        is_input = ast.unparse(call.func).endswith(("Input", "InputLayer"))
-        for keyword in call.keywords:
-            if keyword.arg in _TENSORS_FOR_INPUT or (is_input and keyword.arg == "tensor"):
-                message = f"line {call.lineno} has Keras look whether a tensor is a placeholder"
-                return Obstacle("graph-read", message)
-    for constant in facts.source.all(ast.Constant):
-        if isinstance(constant.value, str) and constant.value.startswith("Placeholder"):
-            message = f"line {constant.lineno} names a placeholder by what TensorFlow calls it"
-            return Obstacle("graph-read", message)
-    return None
-
-
-def _place(facts: Facts, batch: FedBatch, first: ast.stmt | None = None) -> ast.stmt | Obstacle:
-    """The statement before which the pipeline is made, the outermost loop, if nobody notices.
-
-    `first` is that of the first placeholder, where these change.
-    """
-    place = facts.hoisting.outermost(batch.loop)
-    if first is None:
-        noticed = facts.graph_readers.noticing(None, place)
-    else:
-        noticed = facts.graph_readers.noticing("Placeholder", first)
-        noticed = noticed or facts.op_names.shown_placeholder()
-    found = (
-        noticed
-        or facts.graph_readers.closed(place)
-        or facts.placeholders.scopes_around(place)
-        or _again(facts, place, set())
-    )
-    if found is not None:
-        return found
-    block, _ = facts.source.position(place)
-    parent = facts.source.parent(place)
-    if isinstance(parent, ast.If) and block is parent.orelse and isinstance(place, ast.If):
-        return Obstacle("placeholder-elsewhere", "there is no statement before the loop")
-    return place
-
-
-def _again(facts: Facts, node: ast.AST, seen: set[ast.AST]) -> Obstacle | None:
-    """Whether the loop stands in a function that is called in a loop: the graph would grow."""
-    function = facts.source.function(node)
-    if not isinstance(function, ast.FunctionDef) or function in seen:
-        return None
-    seen.add(function)
-    for call in facts.classes.calls(function.name):
-        if facts.hoisting.loops(call):
-            message = (
-                f"line {call.lineno} calls `{function.name}` in a loop, and the pipeline would be"
-                " made each time"
-            )
-            return Obstacle("called-in-loop", message)
-        found = _again(facts, call, seen)
-        if found is not None:
-            return found
-    return None
 
 
 def _rewrite(facts: Facts, found: _Judged, taken: set[str]) -> Rewrite:

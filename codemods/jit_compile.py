@@ -131,7 +131,7 @@ def _functions(facts: Facts) -> Iterator[Site]:
         obstacle = (
             _settings(facts, one) or _in_trace(facts, step.calls or ()) or facts.xla.shapes_vary
         )
-        found = obstacle or facts.step_functions.followed(step)
+        found = obstacle or facts.step_traces.followed(step)
         if isinstance(found, Obstacle):
             yield Refusal(span, found.reason, found.message)
             continue

@@ -292,7 +292,7 @@ def _tried(
     new = type(facts).build(text, tree, target_tf=facts.target_tf, allowed=facts.allowed)
     (function,) = (one for one in new.source.all(ast.FunctionDef) if one.name == name)
     made = new.step_functions.step(function)
-    trace = new.step_functions.replayed(made)
+    trace = new.step_traces.replayed(made)
     return _Attempt(name, edits, text, new, function, made.calls, trace)
 
 

@@ -113,3 +113,20 @@ def test_what_is_none(text: str, key: str, reason: str) -> None:
 def test_a_key_that_is_set_in_a_loop_around(line: str) -> None:
     loop = LOOP.replace("    for", f"    {line}\n    for", 1)
     assert isinstance(found(f"x = model = {MADE}", loop=loop), Obstacle)
+
+
+@pytest.mark.parametrize(
+    ("body", "key"),
+    [
+        ("return {x: 1}", True),
+        ("feed = {}\n    feed[x] = 1\n    return feed", True),
+        ("return {1: x}", False),
+        ("print(x)\n    return {x: 1}", False),
+        ("feed = {}\n    feed[1] = x\n    return feed", False),
+    ],
+)
+def test_what_a_function_does_with_a_placeholder(body: str, *, key: bool) -> None:
+    read = facts(f"import tensorflow as tf\nx = {MADE}\ndef f(x):\n    {body}\nf(x)\n")
+    (call,) = (one for one in read.source.all(ast.Call) if ast.unparse(one) == "f(x)")
+    assert read.fed_keys.is_placeholder(call.args[0])
+    assert read.fed_keys.becomes_key(call, call.args[0]) is key

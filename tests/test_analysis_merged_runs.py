@@ -8,17 +8,18 @@ import textwrap
 import pytest
 
 from analysis_helpers import GRAPH, facts
+from tfrewrite.analysis.step_runs import StepRun
 from tfrewrite.edits import apply_edits
-from tfrewrite.writing.merged_runs import MergedRun, Part
+from tfrewrite.writing.merged_runs import MergedRun
 
 WITH = "with tf.Session() as sess:\n    for v in data:\n"
 
 
-def parts_of(text: str) -> tuple[str, MergedRun, list[Part]]:
+def parts_of(text: str) -> tuple[str, MergedRun, list[StepRun]]:
     """A program's text with all of its runs merged, in the order of their statements."""
     found = facts(text)
     runs = sorted(found.sessions.runs.values(), key=lambda run: found.source.span(run.call))
-    parts = [Part(found.source.statement(run.call), run) for run in runs]
+    parts = [StepRun(found.source.statement(run.call), run) for run in runs]
     return found.source.text, MergedRun(found, parts), parts
 
 

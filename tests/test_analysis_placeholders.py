@@ -101,3 +101,45 @@ def _made(statement: ast.stmt) -> Placeholder:
     assert isinstance(target, ast.Name)
     shape = call.args[1] if len(call.args) > 1 else None
     return Placeholder(call, statement, target, call.args[0], shape, None)
+
+
+LATER = "x = tf.placeholder(tf.float32)\nn = 3\ny = tf.placeholder(tf.int64, [n])\n"
+APART = (
+    "x = tf.placeholder(tf.float32)\nwith tf.name_scope('y'):\n    y = tf.placeholder(tf.int64)\n"
+)
+BOTH = "x = tf.placeholder(tf.float32)\ny = tf.placeholder(tf.int64, [None])\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "more", "why"),
+    [
+        (
+            BOTH.replace("y = tf", "n = 3\ny = tf").replace("[None]", "[n]"),
+            "",
+            "placeholder-unclear",
+        ),
+        (
+            BOTH.replace("y = tf", "with tf.name_scope('y'):\n    y = tf"),
+            "",
+            "placeholder-elsewhere",
+        ),
+        (BOTH, "print(x.op.type)\n", "graph-read"),
+        (BOTH, "tf.keras.Input(tensor=x)\n", "graph-read"),
+        (BOTH, "net = VGG16(input_tensor=x)\n", "graph-read"),
+        (BOTH, "graph.get_tensor_by_name('Placeholder:0')\n", "graph-read"),
+        (BOTH, "print(z.op.type)\n", None),
+        (BOTH, "", None),
+    ],
+)
+def test_placeholders_that_can_be_wired_together(made: str, more: str, why: str | None) -> None:
+    loop = "for i in range(9):\n    f(x, y)  # here\n"
+    read = facts(f"import tensorflow as tf\n{made}{loop}{more}")
+    turn = read.flow.loop(use(read, "x"))
+    assert turn is not None
+    one, other = (read.placeholders.of(use(read, name), turn) for name in "xy")
+    assert isinstance(one, Placeholder) and isinstance(other, Placeholder)
+    obstacle = read.placeholders.together([one, other])
+    assert (obstacle.reason if obstacle is not None else None) == why
+    twice = read.placeholders.together([one, one])
+    assert twice is not None
+    assert twice.reason == "placeholder-unclear"

@@ -1,4 +1,4 @@
-"""What the analysis says about the code that a pipeline runs, and about what it captures."""
+"""What the analysis says about the code that a pipeline runs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,10 @@ import ast
 
 import pytest
 
-from analysis_helpers import expression, facts, function, use
-from tfrewrite.analysis.captured import Captured
-from tfrewrite.analysis.facts import Facts
+from analysis_helpers import expression, facts
 from tfrewrite.analysis.iterators import Iterators
 
 HEAD = "import argparse\nimport functools\nimport numpy as np\nimport tensorflow as tf\n"
-
-
-OPTIONS = "parser = argparse.ArgumentParser()\nparser.add_argument('-n', type=int, default=3)\n"
-
-
-def captured(text: str) -> tuple[Captured, Facts]:
-    found = facts(HEAD + text)
-    return found.captured, found
 
 
 def refused(text: str) -> str | None:
@@ -28,72 +18,6 @@ def refused(text: str) -> str | None:
     (consumer,) = found.pipelines.consumers
     obstacle = found.read_ahead.obstacle(consumer, consumer.expr)
     return obstacle.reason if obstacle is not None else None
-
-
-@pytest.mark.parametrize(
-    ("text", "is_data"),
-    [
-        ("v = tf.Variable(1.)\nv  # here", False),
-        ("v = [tf.Variable(1.)]\nv  # here", False),
-        ("some = []\nsome.append(tf.Variable(1.))\nsome  # here", False),
-        ("some = {}\nsome['a'] = tf.Variable(1.)\nsome  # here", False),
-        ("some = {}\nother = some\nother['a'] = tf.Variable(1.)\nsome  # here", False),
-        ("some = list(model.variables)\nsome  # here", False),
-        ("def f(a):\n    a  # here\nf(tf.Variable(1.))", False),
-        ("def f(a):\n    a  # here", False),
-        ("some = np.zeros(3)\nsome = tf.Variable(some)\nsome  # here", False),
-        ("some = tf.constant(np.zeros(3))\nsome  # here", False),
-        ("import lib\nlib.size  # here", False),
-        (f"{OPTIONS}options = parser.parse_args(namespace=lib)\noptions.n  # here", False),
-        (f"{OPTIONS}options = parser.parse_args()\noptions.n = lib\noptions.n  # here", False),
-        (
-            (
-                f"{OPTIONS}parser.add_argument('-v', default=tf.Variable(1.))\n"
-                "options = parser.parse_args()\noptions.v  # here"
-            ),
-            False,
-        ),
-        (f"{OPTIONS}options = parser.parse_args()\noptions.n  # here", True),
-        ("some = [1, 'a', (2, 3)]\nsome[0]  # here", True),
-        ("some = np.zeros(3)\nsome += 1\nsome  # here", True),
-        ("mean = tf.constant([0.4, 0.5])\nmean  # here", True),
-        ("parts = {'a': tf.io.FixedLenFeature([], tf.string)}\nparts  # here", True),
-        ("def f(a):\n    a  # here\nf(3)\nf(np.ones(2))", True),
-        ("size = 3\nhalf = size // 2\nhalf  # here", True),
-        ("for i in range(3):\n    i  # here", True),
-    ],
-)
-def test_what_is_data(text: str, *, is_data: bool) -> None:
-    asked, found = captured(text)
-    assert asked.data(expression(found)) is is_data
-
-
-GENERATOR = "def gen():\n    for i in range(3):\n        yield data[i]  # here\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "stays"),
-    [
-        (f"data = np.zeros(9)\n{GENERATOR}data[0] = 1", False),
-        (f"data = np.zeros(9)\n{GENERATOR}data += 1", False),
-        (f"data = np.zeros(9)\n{GENERATOR}data = np.ones(9)", False),
-        (f"data = np.zeros(9)\n{GENERATOR}data.shape = (3, 3)", False),
-        (f"data = np.zeros(9)\n{GENERATOR}view = data[1:]", False),
-        (f"data = np.zeros(9)\n{GENERATOR}lib.take(data)", False),
-        (f"data = np.zeros([9, 2])\n{GENERATOR}for row in data:\n    row += 1", False),
-        (f"data = np.asarray(other)\n{GENERATOR}", False),
-        (f"data = np.array(rows)\n{GENERATOR}", False),
-        (f"data = [np.zeros(2)]\n{GENERATOR}", False),
-        (f"for e in range(2):\n    data = np.zeros(9)\n{GENERATOR}", False),
-        (f"data = [1, 2, 3]\n{GENERATOR}data.append(4)", False),
-        (f"data = [1, 2, 3]\n{GENERATOR}print(len(data), data[0])", True),
-        (f"data = np.zeros(9)\n{GENERATOR}print(data.shape, data.mean(), data[0] + 1)", True),
-        (f"data = np.zeros(9)\ndata = data / 2.\n{GENERATOR}", True),
-    ],
-)
-def test_what_nothing_changes(text: str, *, stays: bool) -> None:
-    asked, found = captured(text)
-    assert asked.untouched(use(found, "data"), function(found, "gen")) is stays
 
 
 @pytest.mark.parametrize(

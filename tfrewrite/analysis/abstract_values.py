@@ -300,6 +300,18 @@ def made_by(value: Value, call: ast.AST) -> Value:
     return value
 
 
+def at(value: Value, path: tuple[int, ...]) -> Value:
+    """A part of a value that is unpacked."""
+    for position in path:
+        match value:
+            case Group(items=items, each=each):
+                known = items is not None and 0 <= position < len(items)
+                value = items[position] if known and items is not None else each
+            case Number():
+                value = Number(None, varies=value.varies)
+    return value
+
+
 def parts(value: Value) -> list[Value]:
     """A value and all that is known to be in it."""
     if not isinstance(value, Group):

@@ -9,12 +9,14 @@ position of a stream or of an object that is its own. What is not known is in th
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.data_values import MOVING_RANGE
+from tfrewrite.analysis.batch_effects import BatchEffects
+from tfrewrite.analysis.batch_libraries import computes, draws, only_makes, reads_files, stream_of
+from tfrewrite.analysis.batch_scope import BatchScope
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import (
+    STREAM_OBJECTS,
     CallEffect,
     effect_of_method,
     effect_of_path,
@@ -26,39 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.scopes import Binding, Scope
 
-_STREAMS = ("numpy.random", "random")
-_STREAM_OBJECTS = ("numpy.random.RandomState", "numpy.random.default_rng", "random.Random")
-_DRAWING = frozenset(
-    "rand randn random uniform normal randint choice permutation random_sample standard_normal"
-    " integers sample shuffle permuted choices gauss randrange binomial poisson beta exponential"
-    " laplace gamma multivariate_normal bytes ranf triangular".split()
-)
-_READING_FILES = frozenset(
-    [
-        "numpy.load", "numpy.loadtxt", "numpy.fromfile", "numpy.genfromtxt", "cv2.imread",
-        "imageio.imread", "skimage.io.imread", "scipy.misc.imread", "PIL.Image.open",
-        "matplotlib.pyplot.imread", "matplotlib.image.imread", "scipy.io.loadmat",
-        "scipy.ndimage.imread",
-    ]
-)  # fmt: skip
-_COMPUTING = frozenset(
-    [
-        *(
-            f"numpy.{name}"
-            for name in "flip fliplr flipud rot90 roll pad atleast_1d atleast_2d atleast_3d"
-            " column_stack dstack swapaxes moveaxis rollaxis split array_split broadcast_to"
-            " meshgrid outer sin cos tan tanh median percentile interp searchsorted in1d isin"
-            " setdiff1d intersect1d"
-            " ascontiguousarray asanyarray newaxis digitize histogram std var clip mod remainder"
-            " floor_divide true_divide".split()
-        ),
-        *(f"cv2.{name}" for name in "resize cvtColor flip warpAffine getRotationMatrix2D".split()),
-        "scipy.misc.imresize", "skimage.transform.resize", "scipy.ndimage.rotate",
-        "scipy.ndimage.zoom", "scipy.ndimage.shift",
-    ]
-)  # fmt: skip
 _ABOUT_IT = frozenset("shape size ndim dtype T".split())
 _EXPRESSIONS = (
     ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Slice, ast.BinOp, ast.UnaryOp,
@@ -71,43 +41,11 @@ _STATEMENTS = (
 _MAX_DEPTH = 6
 
 
-@dataclass(eq=False)
-class BatchEffects:
-    """What remains to be asked of the code around, once the batch's own code is known."""
-
-    reads: list[ast.expr] = field(default_factory=list)
-    """Names and attributes that are read and are not the code's own."""
-    streams: set[str] = field(default_factory=set)
-    """The global random streams that are drawn from."""
-    states: list[ast.expr] = field(default_factory=list)
-    """Objects that go on to their next batch, or to their next draw."""
-    variables: set[str] = field(default_factory=set)
-    """Global variables that functions of the file set, such as the place in a list."""
-    files: bool = False
-    own_code: bool = False
-    """Whether functions of the file, or loops, work on the batch."""
-    obstacle: Obstacle | None = None
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether something shows how many batches have been made."""
-        return bool(self.streams or self.states or self.variables)
-
-
 class BatchCode:
     """Looks at code that makes batches."""
 
     def __init__(self, facts: Facts) -> None:
-        self._source = facts.source
-        self._scopes = facts.scopes
-        self._names = facts.names
-        self._flow = facts.flow
-        self._classes = facts.classes
-        self._own = facts.own_calls
-        self._owned = facts.ownership
-        self._data = facts.data_values
-        self._new = facts.new_objects
-        self._tracer = facts.graph
+        self._facts = facts
 
     def effects(
         self, code: Iterable[ast.AST], local: frozenset[str], source: ast.Call | None = None
@@ -116,7 +54,7 @@ class BatchCode:
 
         `source` is the generator of the file that it goes over.
         """
-        look = _Look(self, local)
+        look = _Look(self._facts, local)
         if source is not None:
             look.goes_over(source)
         return look.all_of(code)
@@ -125,37 +63,33 @@ class BatchCode:
 class _Look:
     """One look at a piece of code and at all that it calls."""
 
-    def __init__(self, code: BatchCode, local: frozenset[str]) -> None:
-        self._source = code._source
-        self._scopes = code._scopes
-        self._names = code._names
-        self._flow = code._flow
-        self._classes = code._classes
-        self._own = code._own
-        self._owned = code._owned
-        self._data = code._data
-        self._new = code._new
-        self._tracer = code._tracer
-        self._local = local
-        self._inside: list[ast.AST] = []
-        self._receivers: list[ast.expr | None] = []
+    def __init__(self, facts: Facts, local: frozenset[str]) -> None:
+        self._source = facts.source
+        self._scopes = facts.scopes
+        self._names = facts.names
+        self._classes = facts.classes
+        self._own = facts.own_calls
+        self._owned = facts.ownership
+        self._data = facts.data_values
+        self._keys = facts.fed_keys
+        self._scope = BatchScope(facts, local)
         self._seen: set[ast.AST] = set()
-        self._home: Scope | None = None
         self.found = BatchEffects()
 
     def all_of(self, code: Iterable[ast.AST]) -> BatchEffects:
         for node in code:
-            self._home = self._scopes.of(node)
+            self._scope.begin(node)
             self._node(node)
         return self.found
 
     def goes_over(self, call: ast.Call) -> None:
         """Looks at a generator of the file, and at what it is given."""
-        self._home = self._scopes.of(call)
+        self._scope.begin(call)
         self._arguments(call)
         function = self._own.function(call)
-        receiver = self._object(call.func) if isinstance(call.func, ast.Attribute) else None
-        if function is None or (receiver is None and isinstance(call.func, ast.Attribute)):
+        method = call.func if isinstance(call.func, ast.Attribute) else None
+        receiver = self._scope.object_of(method) if method is not None else None
+        if function is None or (receiver is None and method is not None):
             self._unknown(call, f"it is not known what else `{_short(call.func)}` goes by")
             return
         self.found.own_code = True
@@ -164,12 +98,9 @@ class _Look:
 
     def _changes_self(self, call: ast.Call, receiver: ast.expr | None) -> None:
         """Refuses a method that changes the `self` of the code that calls it."""
-        if self._is_own(receiver) and receiver in self.found.states:
+        if self._scope.is_own(receiver) and receiver in self.found.states:
             message = f"`{_short(call.func)}` changes its object, which has other names elsewhere"
             self._refuse("shared-state", message)
-
-    def _is_own(self, receiver: ast.expr | None) -> bool:
-        return isinstance(receiver, ast.Name) and self._classes.of_self(receiver) is not None
 
     def _refuse(self, reason: str, message: str) -> None:
         if self.found.obstacle is None:
@@ -201,7 +132,7 @@ class _Look:
                 self._augmented(node)
             case ast.Dict(keys=keys, values=values):
                 for part in (*keys, *values):
-                    if part is not None and not (part in keys and self._is_placeholder(part)):
+                    if part is not None and not (part in keys and self._keys.is_placeholder(part)):
                         self._node(part)
             case ast.For() if not node.orelse:
                 self.found.own_code = True
@@ -210,7 +141,7 @@ class _Look:
                 self._children(node)
             case ast.comprehension() if not _binds_names(node.target):
                 self._unknown(node.target, "the comprehension stores what it takes")
-            case ast.Global() if self._inside:
+            case ast.Global() if self._scope.inside:
                 self.found.variables |= set(node.names)
             case ast.expr() if not isinstance(node, _EXPRESSIONS):
                 self._unknown(node, f"it is not known what `{_short(node)}` does")
@@ -225,37 +156,22 @@ class _Look:
 
     # Values
 
-    def _is_local(self, name: ast.Name) -> bool:
-        if name.id in self._local and not self._inside:
-            return True
-        owner = self._scopes.of(name).owner(name.id)
-        if owner is None:
-            return False
-        if isinstance(owner.node, COMPREHENSIONS):
-            return True
-        return any(owner.node is one for one in self._inside)
-
-    def _is_home(self, name: ast.Name) -> bool:
-        """Whether a function called means the variable of the code that calls it."""
-        owner = self._scopes.of(name).owner(name.id)
-        return self._home is not None and owner is self._home.owner(name.id)
-
     def _name(self, name: ast.Name) -> None:
-        if not isinstance(name.ctx, ast.Load) or self._is_local(name):
+        if not isinstance(name.ctx, ast.Load) or self._scope.is_local(name):
             return
         path = self._names.dotted(name)
         if path is not None:
             if not path.startswith(("numpy.", "builtins.")):
                 self._unknown(name, f"it is not known what `{name.id}` does")
             return
-        if name.id in self.found.variables and self._inside:
+        if name.id in self.found.variables and self._scope.inside:
             return
         if not self._scopes.bindings(name):
             self._unknown(name, f"`{name.id}` is not bound in this file")
             return
         self.found.reads.append(name)
-        if self._inside and name.id in self._local and self._is_home(name):
-            function = getattr(self._inside[-1], "name", "")
+        if self._scope.of_turn(name):
+            function = getattr(self._scope.inside[-1], "name", "")
             message = f"`{function}` reads `{name.id}`, which the loop sets in each turn"
             self._refuse("depends-on-loop", message)
         if self._data.used_up(name):
@@ -274,10 +190,10 @@ class _Look:
         if self._classes.runs_code(node):
             self._unknown(node, f"`{_short(node)}` runs a method of this file")
             return
-        if self._is_receiver(node.value) and self._classes.calls(node.attr):
+        if self._scope.is_receiver(node.value) and self._classes.calls(node.attr):
             self._unknown(node, f"`{_short(node)}` may be a method")
             return
-        if self._of_self(node) is not None or self._data.dataset(node.value):
+        if self._scope.of_self(node) is not None or self._data.dataset(node.value):
             self.found.reads.append(node)
             if not self._data.expr(node) or self._data.used_up(node):
                 self._unknown(node, f"it is not known what `{_short(node)}` is")
@@ -287,22 +203,10 @@ class _Look:
             return
         self._node(node.value)
 
-    def _of_self(self, node: ast.Attribute) -> ast.ClassDef | None:
-        return self._classes.of_self(node.value) if isinstance(node.value, ast.Name) else None
-
-    def _is_receiver(self, owner: ast.expr) -> bool:
-        """Whether a name is the `self` of a method that is looked into."""
-        return (
-            bool(self._receivers)
-            and self._receivers[-1] is not None
-            and isinstance(owner, ast.Name)
-            and self._classes.of_self(owner) is not None
-        )
-
     def _subscript(self, node: ast.Subscript) -> None:
         if "__getitem__" in self._classes.magic:
             self._unknown(node, "a class of this file redefines what `[...]` does")
-        if isinstance(node.ctx, ast.Store) and self._is_placeholder(node.slice):
+        if isinstance(node.ctx, ast.Store) and self._keys.is_placeholder(node.slice):
             self._node(node.value)  # `feed[x] = ...`
         else:
             self._children(node)
@@ -314,7 +218,7 @@ class _Look:
             for part in getattr(target, "elts", [target]):
                 if isinstance(part, ast.Name):
                     continue
-                if isinstance(part, ast.Subscript) and self._made_here(part.value):
+                if isinstance(part, ast.Subscript) and self._scope.made_here(part.value):
                     continue
                 if isinstance(part, ast.Attribute) and self._goes_on(part):
                     continue
@@ -324,64 +228,29 @@ class _Look:
     def _augmented(self, node: ast.AugAssign) -> None:
         self._children(node)
         if isinstance(node.target, ast.Name):
-            if self._is_local(node.target) and self._owned.number(node.target):
+            if self._scope.is_local(node.target) and self._owned.number(node.target):
                 return
-            if self._made_here(node.target):
+            if self._scope.made_here(node.target):
                 return
-            if node.target.id in self.found.variables and self._starts_as_number(node.target):
+            if node.target.id in self.found.variables and self._scope.starts_as_number(node.target):
                 return
         elif isinstance(node.target, ast.Subscript):
-            if self._numbers_made_here(node.target.value):
+            if self._scope.numbers_made_here(node.target.value):
                 return
-        elif self._goes_on(node.target) and self._counts(node.target):
+        elif self._goes_on(node.target) and self._scope.counts(node.target):
             return
         message = f"line {node.lineno} changes `{_short(node.target)}` in place"
         self._refuse("batch-changes-state", message)
 
     def _goes_on(self, target: ast.Attribute) -> bool:
         """Whether a method sets an attribute of its object, which then is a state of the batch."""
-        if not self._is_receiver(target.value) or self._classes.runs_code(target):
+        if not self._scope.is_receiver(target.value) or self._classes.runs_code(target):
             return False
-        receiver = self._receivers[-1]
+        receiver = self._scope.receiver
         assert receiver is not None
         if receiver not in self.found.states:
             self.found.states.append(receiver)
         return True
-
-    def _counts(self, target: ast.Attribute) -> bool:
-        """Whether an attribute starts as a number, and gets nothing but what is computed."""
-        cls = self._of_self(target)
-        stores = (self._classes.stores(cls, target.attr) if cls is not None else None) or []
-        return self._new.is_counted([store.value for store in stores])
-
-    def _starts_as_number(self, name: ast.Name) -> bool:
-        return self._new.is_counted([binding.value for binding in self._scopes.bindings(name)])
-
-    def _made_here(self, target: ast.expr) -> bool:
-        """Whether a name holds an object that this code made itself, in this turn."""
-        if not isinstance(target, ast.Name) or not self._is_local(target):
-            return False
-        bindings = [_unpacked(binding) for binding in self._flow.reaching(target)]
-        if any(self._new.handed_out(binding, target) for binding in bindings):
-            return False
-        return bool(bindings) and all(self._makes(binding) for binding in bindings)
-
-    def _makes(self, binding: Binding) -> bool:
-        if binding.how is How.AUGMENT:
-            return True
-        if binding.how is not How.ASSIGN or binding.value is None:
-            return False
-        if not any(binding.node in ast.walk(one) for one in self._inside) and self._inside:
-            return False
-        return self._new.is_new(binding.value)
-
-    def _numbers_made_here(self, target: ast.expr) -> bool:
-        """Whether a name holds numbers, so that none of its parts is an object of others."""
-        return (
-            isinstance(target, ast.Name)
-            and self._made_here(target)
-            and all(self._new.is_of_numbers(one.value) for one in self._scopes.bindings(target))
-        )
 
     # Calls
 
@@ -408,40 +277,24 @@ class _Look:
 
     def _arguments(self, call: ast.Call) -> None:
         for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
-            if not (self._is_placeholder(argument) and self._becomes_key(call, argument)):
+            if not (self._keys.is_placeholder(argument) and self._keys.becomes_key(call, argument)):
                 self._node(argument)
-
-    def _is_placeholder(self, expr: ast.expr) -> bool:
-        plain = isinstance(expr, (ast.Name, ast.Attribute))
-        return plain and self._tracer.trace(expr).symbol == "placeholder"
-
-    def _becomes_key(self, call: ast.Call, argument: ast.expr) -> bool:
-        """Whether a function of the file does no more with an argument than to feed it."""
-        parameter = self._own.parameter(call, argument)
-        return parameter is not None and all(map(self._is_key, self._own.uses(parameter)))
-
-    def _is_key(self, use: ast.Name) -> bool:
-        match self._source.parent(use):
-            case ast.Dict(keys=keys):
-                return use in keys
-            case ast.Subscript(slice=key, ctx=ast.Store()):
-                return use is key
-        return False
 
     def _library(self, call: ast.Call, path: str) -> None:
         if path.startswith("numpy.") and self._classes.resemble_arrays:
             self._unknown(call, "a class of this file is made to look like an array")
-        stream = next((one for one in _STREAMS if path.rpartition(".")[0] == one), None)
-        if stream is not None and path.rpartition(".")[2] in _DRAWING:
+        stream = stream_of(path)
+        if stream is not None:
             self.found.streams.add(stream)
-            if path.endswith(".shuffle") and not (call.args and self._made_here(call.args[0])):
+            given = call.args[0] if call.args else None
+            if path.endswith(".shuffle") and not (given and self._scope.made_here(given)):
                 message = f"line {call.lineno} shuffles what others may hold"
                 self._refuse("batch-changes-state", message)
-        elif path in ("collections.deque", "numpy.ndarray", *MOVING_RANGE):
+        elif only_makes(path):
             pass
-        elif path in _READING_FILES:
+        elif reads_files(path):
             self.found.files = True
-        elif path in _COMPUTING:
+        elif computes(path):
             if any(keyword.arg in ("out", "dst", None) for keyword in call.keywords):
                 self._unknown(call, f"`{_short(call.func)}` is given something to write to")
             self.found.own_code |= not path.startswith("numpy.")
@@ -477,7 +330,7 @@ class _Look:
             self.found.states.append(receiver)
             self.found.streams.add("numpy.random")
             return
-        if self._is_stream(receiver) and func.attr in _DRAWING - {"shuffle"}:
+        if self._is_stream(receiver) and draws(func.attr) and func.attr != "shuffle":
             self.found.states.append(receiver)
             return
         if effect_of_method(func.attr) is CallEffect.PURE and not writes_to_argument(call, None):
@@ -485,14 +338,14 @@ class _Look:
             if not self._is_plain_receiver(receiver):
                 self._unknown(call, f"it is not known what `{_short(func)}(...)` does")
             return
-        if effect_of_method(func.attr) is CallEffect.MUTATES and self._made_here(receiver):
+        if effect_of_method(func.attr) is CallEffect.MUTATES and self._scope.made_here(receiver):
             self._node(receiver)
             return
         self._unknown(call, f"it is not known what `{_short(func)}(...)` does")
 
     def _is_plain_receiver(self, receiver: ast.expr) -> bool:
         return self._data.expr(receiver) or (
-            isinstance(receiver, ast.Name) and self._is_local(receiver)
+            isinstance(receiver, ast.Name) and self._scope.is_local(receiver)
         )
 
     def _is_stream(self, receiver: ast.expr) -> bool:
@@ -503,19 +356,19 @@ class _Look:
             bindings != []
             and bindings[0].how is How.ASSIGN
             and isinstance(value, ast.Call)
-            and self._names.dotted(value.func) in _STREAM_OBJECTS
+            and self._names.dotted(value.func) in STREAM_OBJECTS
         )
 
     def _own_function(self, call: ast.Call, function: ast.AST) -> None:
         self.found.own_code = True
         receiver: ast.expr | None = None
         if isinstance(call.func, ast.Attribute):
-            receiver = self._object(call.func)
+            receiver = self._scope.object_of(call.func)
             if receiver is None:
                 message = f"it is not known what else `{_short(call.func.value)}` goes by"
                 self._unknown(call, message)
                 return
-            others = not self._is_own(receiver) or bool(self.found.states)
+            others = not self._scope.is_own(receiver) or bool(self.found.states)
             if function in self._seen and others and receiver not in self.found.states:
                 self.found.states.append(receiver)  # what it does to one object, it does to another
         looped = self._source.parent(call)
@@ -536,66 +389,23 @@ class _Look:
         if not isinstance(function, ast.FunctionDef) or function.decorator_list:
             self._unknown(call, f"`{_short(call.func)}` is decorated")
             return
-        if len(self._inside) >= _MAX_DEPTH:
+        if len(self._scope.inside) >= _MAX_DEPTH:
             self._unknown(call, "too many functions call each other")
             return
         defaults = [*function.args.defaults, *filter(None, function.args.kw_defaults)]
         for default in defaults:
             if not isinstance(default, ast.Constant):
                 self._unknown(default, f"`{_short(default)}` is kept from call to call")
-        self._inside.append(function)
-        self._receivers.append(receiver)
-        for statement in function.body:
-            if not _is_docstring(statement):
-                self._node(statement)
-        self._inside.pop()
-        self._receivers.pop()
-
-    def _receiver(self, func: ast.Attribute) -> ast.expr | None:
-        """The object whose method is called, where it is of a class of the file, by one name."""
-        owner = func.value
-        if not isinstance(owner, ast.Name):
-            return None
-        if self._is_receiver(owner):
-            return self._receivers[-1]
-        bindings = self._scopes.bindings(owner)
-        value = bindings[0].value if len(bindings) == 1 else None
-        made = self._classes.defined(value.func) if isinstance(value, ast.Call) else None
-        if made is None or bindings[0].how is not How.ASSIGN or self._classes.extended(made):
-            return None
-        return owner if self._keeps_itself(made) else None
-
-    def _object(self, func: ast.Attribute) -> ast.expr | None:
-        """The same; it may also be the `self` of the method in which the batch is made."""
-        owner = func.value
-        cls = self._classes.of_self(owner) if isinstance(owner, ast.Name) else None
-        if cls is None or self._is_receiver(owner):
-            return self._receiver(func)
-        return owner if not self._classes.extended(cls) and self._keeps_itself(cls) else None
-
-    def _keeps_itself(self, cls: ast.ClassDef) -> bool:
-        """Whether no method hands `self` on."""
-        return all(
-            isinstance(self._source.parent(node), ast.Attribute)
-            for node in ast.walk(cls)
-            if isinstance(node, ast.Name) and self._classes.of_self(node) is not None
-        )
+        with self._scope.within(function, receiver):
+            for statement in function.body:
+                if not _is_docstring(statement):
+                    self._node(statement)
 
 
 def _binds_names(target: ast.expr) -> bool:
     if isinstance(target, (ast.Tuple, ast.List)):
         return all(_binds_names(part) for part in target.elts)
     return isinstance(target, ast.Name)
-
-
-def _unpacked(binding: Binding) -> Binding:
-    """`a, b = [], []` as `a = []` and `b = []`."""
-    match binding.node:
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-            starred = any(isinstance(one, ast.Starred) for one in (*targets, *values))
-            if binding.index is not None and len(targets) == len(values) and not starred:
-                return replace(binding, how=How.ASSIGN, value=values[binding.index])
-    return binding
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

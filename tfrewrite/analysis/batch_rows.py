@@ -7,6 +7,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.python_calls import NUMPY_STREAMS
 from tfrewrite.analysis.scopes import Binding, How
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ _FILLING = frozenset(
     f"numpy.{name}" for name in "zeros ones empty full random.random random.random_sample".split()
 ) | {"tensorflow.zeros", "tensorflow.ones", "tensorflow.random.normal", "tensorflow.random.uniform"}
 _DRAWING = frozenset(f"numpy.random.{name}" for name in "normal uniform randint choice".split())
-_STREAMS = frozenset({"numpy.random.RandomState", "numpy.random.default_rng"})
 _COUNTING = frozenset({"numpy.random.rand", "numpy.random.randn"})
 _SAME_SHAPE = frozenset(
     f"numpy.{name}" for name in "float32 float64 copy abs clip exp log sqrt tanh round".split()
@@ -146,7 +146,7 @@ class BatchRows:
             return None
         bindings = self._scopes.bindings(func.value)
         made = bindings[0].value if len(bindings) == 1 else None
-        stream = isinstance(made, ast.Call) and self._names.dotted(made.func) in _STREAMS
+        stream = isinstance(made, ast.Call) and self._names.dotted(made.func) in NUMPY_STREAMS
         return f"numpy.random.{func.attr}" if stream else None
 
     def _method(self, call: ast.Call, depth: int) -> Rows:

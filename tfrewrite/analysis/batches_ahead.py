@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.batch_code import BatchEffects
+from tfrewrite.analysis.batch_effects import BatchEffects
 from tfrewrite.analysis.feed_entries import conditions
 from tfrewrite.analysis.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle

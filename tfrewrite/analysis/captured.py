@@ -1,8 +1,7 @@
-"""What functions capture: ordinary data, and data that nothing changes.
+"""What functions capture: whether it is ordinary data.
 
 A function that is traced makes constants of the data that it finds. It matters only that there is
-no variable, no iterator and nothing else with a life of its own among them. A generator looks at
-the data again for each element, so that data must also stay as it is.
+no variable, no iterator and nothing else with a life of its own among them.
 """
 
 from __future__ import annotations
@@ -11,13 +10,11 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.effects import effect_of
+from tfrewrite.analysis.constant_values import is_of_constants
 from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, effect_of_path
 from tfrewrite.analysis.scopes import Binding, How
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from tfrewrite.analysis.facts import Facts
 
 # Whatever they are given, they return data.
@@ -42,31 +39,6 @@ _OPTIONS = ("argparse.ArgumentParser", "tensorflow.flags.FLAGS", "absl.flags.FLA
 _FEATURES = frozenset(
     ["FixedLenFeature", "VarLenFeature", "FixedLenSequenceFeature", "SparseFeature"]
 )
-_FRESH = frozenset(
-    [
-        *(
-            f"numpy.{name}"
-            for name in "array arange zeros ones full empty linspace eye load".split()
-        ),
-        *(f"numpy.{name}" for name in "loadtxt genfromtxt concatenate stack vstack".split()),
-        *(f"numpy.random.{name}" for name in "rand randn random normal uniform randint".split()),
-    ]
-)
-_GIVING_NEW = frozenset(
-    "mean sum std var min max argmax argmin copy astype tolist item count index any all".split()
-)
-_LOOKING = frozenset(
-    [
-        *(
-            f"builtins.{name}"
-            for name in "len sum min max float int str bool print any all".split()
-        ),
-        *(f"numpy.{name}" for name in "mean sum std var min max average prod unique".split()),
-        "builtins.range",
-        "builtins.enumerate",
-        "builtins.zip",
-    ]
-)
 _ABOUT_IT = frozenset({"shape", "dtype", "ndim", "size"})
 
 
@@ -83,8 +55,6 @@ class Captured:
         self._own = facts.own_calls
         self._open: set[ast.expr] = set()
         self._asked: set[ast.expr] = set()
-
-    # Data, at the time of tracing
 
     def data(self, expr: ast.expr | None) -> bool:
         """Whether a value is surely ordinary data, all through."""
@@ -225,16 +195,15 @@ class Captured:
         if init.name != "__init__" or self._facts.eager_values.members.subclassed(cls):
             return []
         found: list[ast.expr] = []
-        for call in self._source.all(ast.Call):
-            if self._classes.defined(call.func) is cls:
-                given = [one.value for one in call.keywords if one.arg == binding.name]
-                position = (binding.index or 0) - 1
-                plain = not any(isinstance(one, ast.Starred) for one in call.args)
-                if plain and 0 <= position < len(call.args):
-                    given.append(call.args[position])
-                if len(given) != 1:
-                    return []
-                found += given
+        for call in self._classes.instantiations(cls):
+            given = [one.value for one in call.keywords if one.arg == binding.name]
+            position = (binding.index or 0) - 1
+            plain = not any(isinstance(one, ast.Starred) for one in call.args)
+            if plain and 0 <= position < len(call.args):
+                given.append(call.args[position])
+            if len(given) != 1:
+                return []
+            found += given
         return found
 
     def _parses_options(self, value: ast.expr | None) -> bool:
@@ -281,7 +250,7 @@ class Captured:
         if path.startswith("tensorflow.") and path.rpartition(".")[2] in _FEATURES:
             return True
         if path == "tensorflow.constant":
-            return bool(call.args) and _is_deeply_constant(call.args[0])
+            return bool(call.args) and is_of_constants(call.args[0])
         if path.startswith(_GIVING_DATA):
             return True
         return path in _HANDING_ON and all(self.data(one) for one in given)
@@ -364,125 +333,6 @@ class Captured:
                 return True
         return False
 
-    # Data that stays as it is
-
-    def untouched(
-        self,
-        name: ast.Name,
-        reader: ast.AST,
-        copied_by: Callable[[ast.expr], bool] = lambda _: False,
-    ) -> bool:
-        """Whether a name holds data that nothing in the file changes once a function reads it.
-
-        What the function itself does with the data is for others to judge. `copied_by` knows of
-        further uses that leave the data as it is.
-        """
-        bindings = self._scopes.bindings(name)
-        only = len(bindings) == 1
-        if not bindings or not all(
-            self._is_settled(binding, reader, only=only) for binding in bindings
-        ):
-            return False
-        uses = self._own.uses(bindings[0])
-        if all(b.how is How.ASSIGN and _is_deeply_constant(b.value) for b in bindings):
-            return all(self._leaves(use) or copied_by(use) for use in uses)
-        return all(self._is_fresh(binding) for binding in bindings) and all(
-            self._looks(use, reader) or copied_by(use) for use in uses
-        )
-
-    def is_given_to_op(self, use: ast.expr) -> bool:
-        """Whether an array is handed to an op, which copies it, and changes nothing."""
-        parent = self._source.parent(use)
-        call = self._source.parent(parent) if isinstance(parent, ast.keyword) else parent
-        if not isinstance(call, ast.Call) or call.func is use:
-            return False
-        symbol = self._names.tf(call.func)
-        effect = effect_of(symbol, "2") if symbol is not None else None
-        return effect is not None and effect.stateless and effect.returns_tensor
-
-    def _is_settled(self, binding: Binding, reader: ast.AST, *, only: bool) -> bool:
-        """Whether a name has its value for good before the function that reads it may run."""
-        statement = binding.node
-        if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
-            return False
-        if binding.how not in (How.ASSIGN, How.UNPACK) or self._flow.loop(statement) is not None:
-            return False
-        same = self._source.function(statement) is self._source.function(reader)
-        return only or (same and statement.lineno < getattr(reader, "lineno", 0))
-
-    def _is_fresh(self, binding: Binding) -> bool:
-        """Whether a binding gives an array, or numbers, that nobody else has hold of."""
-        value = binding.value
-        if isinstance(value, ast.BinOp):
-            number = isinstance(value.right, ast.Constant) and isinstance(
-                value.right.value, (int, float)
-            )
-            arithmetic = isinstance(value.op, (ast.Div, ast.Sub, ast.Pow))
-            return number and arithmetic and self.data(value.left)
-        if not isinstance(value, ast.Call) or any(k.arg == "copy" for k in value.keywords):
-            return False
-        path = self._names.dotted(value.func)
-        if path is None:
-            return False
-        if path.startswith("tensorflow.keras.datasets.") and path.endswith(".load_data"):
-            return binding.how is How.UNPACK
-        if path == "numpy.load" and value.keywords:
-            return False  # a file that is mapped
-        if path == "builtins.list" and value.args:
-            inner = value.args[0]
-            return isinstance(inner, ast.Call) and self._names.dotted(inner.func) == (
-                "builtins.range"
-            )
-        if path == "numpy.array" and not _is_deeply_constant(value.args[0] if value.args else None):
-            return False  # it may be an array of lists
-        if "object" in ast.unparse(value):
-            return False
-        return binding.how is How.ASSIGN and (path in _FRESH or path == "builtins.range")
-
-    def _leaves(self, use: ast.expr) -> bool:
-        """Whether a use of a list or dict of constants leaves it alone, and keeps no hold of it."""
-        parent = self._source.parent(use)
-        if isinstance(parent, ast.Subscript) and parent.value is use:
-            return isinstance(parent.ctx, ast.Load) and not isinstance(parent.slice, ast.Slice)
-        if isinstance(parent, ast.Attribute):
-            call = self._source.parent(parent)
-            pure = effect_of_method(parent.attr) is CallEffect.PURE
-            return isinstance(call, ast.Call) and call.func is parent and pure
-        return self._is_looked_at(parent, loops=True)
-
-    def _looks(self, use: ast.expr, reader: ast.AST) -> bool:
-        """Whether a use of an array only looks at it: elsewhere rows of it go nowhere either."""
-        loops = reader in self._source.ancestors(use)
-        parent = self._source.parent(use)
-        match parent:
-            case ast.Subscript(value=value):
-                if value is not use:
-                    return True
-                element = self._source.parent(parent)
-                return isinstance(parent.ctx, ast.Load) and self._is_looked_at(element, loops=loops)
-            case ast.Attribute(attr=attribute):
-                call = self._source.parent(parent)
-                if isinstance(call, ast.Call) and call.func is parent:
-                    return attribute in _GIVING_NEW and not call.keywords
-                return attribute in _ABOUT_IT and isinstance(parent.ctx, ast.Load)
-        return self._is_looked_at(parent, loops=loops)
-
-    def _is_looked_at(self, parent: ast.AST | None, *, loops: bool) -> bool:
-        """Whether what is around an array, or a part of one, makes something new of it."""
-        match parent:
-            case ast.Call():
-                path = self._names.dotted(parent.func)
-                if path in ("builtins.zip", "builtins.enumerate") and not loops:
-                    return False
-                return path in _LOOKING and not parent.keywords
-            case ast.BinOp() | ast.Compare() | ast.UnaryOp() | ast.FormattedValue():
-                return True
-            case ast.For() | ast.comprehension() | ast.Yield():
-                return loops
-            case ast.Tuple():
-                return loops and isinstance(self._source.parent(parent), ast.Yield)
-        return False
-
 
 def _is_flat(value: ast.expr | None) -> bool:
     """Whether a container holds nothing that could hold something in its turn."""
@@ -494,18 +344,3 @@ def _is_flat(value: ast.expr | None) -> bool:
         case _:
             return False
     return all(isinstance(one, (ast.Constant, ast.Call, ast.Attribute)) for one in values)
-
-
-def _is_deeply_constant(value: ast.expr | None) -> bool:
-    match value:
-        case ast.Constant():
-            return True
-        case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
-            return _all_constant(elements)
-        case ast.Dict(keys=keys, values=values):
-            return _all_constant([*(key for key in keys if key is not None), *values])
-    return False
-
-
-def _all_constant(values: Sequence[ast.expr]) -> bool:
-    return all(isinstance(value, ast.Constant) for value in values)

@@ -10,7 +10,7 @@ from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.scopes import How
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from tfrewrite.analysis.facts import Facts
 
@@ -226,3 +226,19 @@ def _fits(value: object, kind: str) -> bool:
     if parts:
         return False
     return all(leaf in (_INT32 if kind in _INTS else _SMALL) for leaf in whole)
+
+
+def is_of_constants(value: ast.expr | None) -> bool:
+    """Whether a value is a constant, or a list, tuple, set or dict of nothing else."""
+    match value:
+        case ast.Constant():
+            return True
+        case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+            return _all_constant(elements)
+        case ast.Dict(keys=keys, values=values):
+            return _all_constant([*(key for key in keys if key is not None), *values])
+    return False
+
+
+def _all_constant(values: Sequence[ast.expr]) -> bool:
+    return all(isinstance(value, ast.Constant) for value in values)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.python_calls import CallEffect, effect_of_method, gives_data
+from tfrewrite.analysis.python_calls import NUMPY_STREAMS, CallEffect, effect_of_method, gives_data
 from tfrewrite.analysis.scopes import Binding, How
 
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ class DataValues:
         bindings = self._scopes.bindings(receiver) if isinstance(receiver, ast.Name) else []
         value = bindings[0].value if len(bindings) == 1 else receiver
         path = self._names.dotted(value.func) if isinstance(value, ast.Call) else None
-        return path in ("numpy.random.RandomState", "numpy.random.default_rng")
+        return path in NUMPY_STREAMS
 
     def _from_library(self, receiver: ast.expr) -> bool:
         """Whether an object is a library's that works with data: a frame, a scaler."""

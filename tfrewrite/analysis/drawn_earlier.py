@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.abstract_values import Array, Library, Number, Tensor
 from tfrewrite.analysis.deferred import has_own_lines, in_turn, is_tape
-from tfrewrite.analysis.python_calls import CallEffect, effect_of_path
+from tfrewrite.analysis.python_calls import NUMPY_STREAMS, CallEffect, effect_of_path
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -22,7 +22,6 @@ _DRAWING = frozenset(
     "normal standard_normal uniform randn rand random random_sample randint integers choice"
     " permutation binomial poisson exponential laplace gumbel beta gamma".split()
 )
-_STREAMS = frozenset({"numpy.random.default_rng", "numpy.random.RandomState"})
 _MAKING_ALIKE = frozenset("astype reshape round clip transpose flatten copy".split())
 _PARTS = (
     ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Subscript, ast.Slice, ast.keyword,
@@ -88,7 +87,7 @@ class DrawnEarlier:
         if path is not None:
             return path == f"numpy.random.{node.func.attr}"
         found = self._values.value(node.func.value)
-        return isinstance(found, Library) and found.path in _STREAMS
+        return isinstance(found, Library) and found.path in NUMPY_STREAMS
 
     def _only_makes(self, part: ast.AST, made: set[str]) -> bool:
         """Whether an expression makes an array, and nothing else is done or looked at."""

@@ -27,7 +27,7 @@ from tfrewrite.analysis.abstract_values import (
 )
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.names import tf_symbol
-from tfrewrite.analysis.python_calls import CallEffect, effect_of_path
+from tfrewrite.analysis.python_calls import NUMPY_STREAMS, CallEffect, effect_of_path
 from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.stages import Lost, stages
 
@@ -49,7 +49,6 @@ _UNSTEADY_STAGES = frozenset(
     " dense_to_ragged_batch from_generator unbatch flat_map interleave".split()
 )
 _ARRAY_METHODS = frozenset("astype reshape copy flatten ravel transpose".split())
-_STREAMS = frozenset({"numpy.random.RandomState", "numpy.random.default_rng"})
 _INDIFFERENT_ARGUMENTS = frozenset(
     "units filters kernel_size strides padding name dtype input_shape input_dim rate axis"
     " input_length output_dim output_sizes pool_size shape size target_shape seed trainable"
@@ -132,7 +131,7 @@ class EagerCalls:
         if symbol == "clip_by_global_norm" and values and isinstance(values[0], Group):
             return group(replace(values[0], lazy=False), Tensor())
         steady = (
-            self._values.runs_once(call)
+            self._facts.reached_once.holds(call)
             or symbol not in ("convert_to_tensor", "constant", "stack", "concat")
             or all(not isinstance(value, (Unknown, Group)) for value in values[:1])
         )
@@ -281,13 +280,13 @@ class EagerCalls:
             rows = array_shapes.rows(values[0])
             if rows is not None:
                 return rows
-        if path in _STREAMS:
+        if path in NUMPY_STREAMS:
             return Library(path)
         if path.startswith("numpy.random."):
             shape = array_shapes.of_call(call, path.rpartition(".")[2], self._values.value)
             return Array(steady="choice" not in path or self._chooses_so_many(call), shape=shape)
         if path == "numpy.load" and not any(k.arg == "allow_pickle" for k in call.keywords):
-            return Array(steady=self._values.runs_once(call))
+            return Array(steady=self._facts.reached_once.holds(call))
         if path in _STEADY:
             shape = array_shapes.of_call(call, path.rpartition(".")[2], self._values.value)
             return Array(shape=shape)
@@ -318,7 +317,7 @@ class EagerCalls:
         match owner:
             case Array(shape=shape) if func.attr in _ARRAY_METHODS:
                 return replace(owner, shape=array_shapes.after_method(shape, func.attr))
-            case Library(path=path) if path in _STREAMS:
+            case Library(path=path) if path in NUMPY_STREAMS:
                 shape = array_shapes.of_call(call, func.attr, self._values.value)
                 steady = func.attr != "choice" or self._chooses_so_many(call)
                 return Array(steady=steady, shape=shape)

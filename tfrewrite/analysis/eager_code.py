@@ -40,7 +40,7 @@ class EagerCode:
     @cached_property
     def is_tf2(self) -> bool:
         """Whether the file is surely for TensorFlow 2, and builds no graph by hand."""
-        if self._steps.otherwise_run or self._compiled.in_graphs:
+        if self._facts.otherwise_run or self._compiled.in_graphs:
             return False
         if self._target_tf is not None:
             return True

@@ -29,6 +29,7 @@ from tfrewrite.analysis.data_values import DataValues
 from tfrewrite.analysis.default_graphs import DefaultGraphs
 from tfrewrite.analysis.dynamics import Dynamics
 from tfrewrite.analysis.eager_code import EagerCode
+from tfrewrite.analysis.eager_mode import otherwise_run
 from tfrewrite.analysis.eager_runs import EagerRuns
 from tfrewrite.analysis.eager_values import EagerValues
 from tfrewrite.analysis.element_code import ElementCode
@@ -67,6 +68,7 @@ from tfrewrite.analysis.late_reads import LateReads
 from tfrewrite.analysis.layer_uses import LayerUses
 from tfrewrite.analysis.left_files import LeftFiles
 from tfrewrite.analysis.list_lengths import ListLengths
+from tfrewrite.analysis.list_uses import ListUses
 from tfrewrite.analysis.loop_headers import LoopHeaders
 from tfrewrite.analysis.lost_logits import LostLogits
 from tfrewrite.analysis.managers import Managers
@@ -87,9 +89,11 @@ from tfrewrite.analysis.ownership import Ownership
 from tfrewrite.analysis.parallel_maps import ParallelMaps
 from tfrewrite.analysis.part import Part
 from tfrewrite.analysis.periods import Periods
+from tfrewrite.analysis.pipeline_places import PipelinePlaces
 from tfrewrite.analysis.pipelines import Pipelines
 from tfrewrite.analysis.placeholders import Placeholders
 from tfrewrite.analysis.plain_values import PlainValues
+from tfrewrite.analysis.reached_once import ReachedOnce
 from tfrewrite.analysis.read_ahead import ReadAhead
 from tfrewrite.analysis.reported import Reports
 from tfrewrite.analysis.row_order import RowOrder
@@ -106,6 +110,8 @@ from tfrewrite.analysis.steady_constants import SteadyConstants
 from tfrewrite.analysis.steady_traces import SteadyTraces
 from tfrewrite.analysis.step_functions import StepFunctions
 from tfrewrite.analysis.step_names import StepNames
+from tfrewrite.analysis.step_runs import StepRuns
+from tfrewrite.analysis.step_traces import StepTraces
 from tfrewrite.analysis.taken_batches import TakenBatches
 from tfrewrite.analysis.tensor_uses import TensorUses
 from tfrewrite.analysis.trace_effects import TraceEffects
@@ -115,6 +121,7 @@ from tfrewrite.analysis.trained_models import TrainedModels
 from tfrewrite.analysis.turn_values import TurnValues
 from tfrewrite.analysis.unread import Unread
 from tfrewrite.analysis.unrolled import UnrolledLoops
+from tfrewrite.analysis.untouched_data import UntouchedData
 from tfrewrite.analysis.ways import Ways
 from tfrewrite.analysis.xla import Xla
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract
@@ -151,6 +158,8 @@ class Facts:
     """Where the graph is run."""
     opened_sessions = Part(OpenedSessions)
     """Where sessions are opened."""
+    step_runs = Part(StepRuns)
+    """The runs that a step makes."""
     helper_runs = Part(HelperRuns)
     """Runs that stand alone in functions, seen from the steps that call these."""
     moves = Part(Moves)
@@ -187,6 +196,8 @@ class Facts:
     """What is an iterator over a pipeline."""
     captured = Part(Captured)
     """What functions take from outside."""
+    untouched_data = Part(UntouchedData)
+    """Data that nothing changes any more."""
     unread = Part(Unread)
     """Which values get a name that nobody reads."""
     seeds = Part(Seeds)
@@ -243,6 +254,8 @@ class Facts:
     """Which tensors keys of feeds are."""
     taken_batches = Part(TakenBatches)
     """Whether runs take the elements that are made for them."""
+    pipeline_places = Part(PipelinePlaces)
+    """Whether a graph may get a pipeline, and where."""
     fed_tensors = Part(FedTensors)
     """Tensors that runs are fed with."""
     running_pipelines = Part(RunningPipelines)
@@ -253,6 +266,10 @@ class Facts:
     """Which values are objects made anew."""
     batch_code = Part(BatchCode)
     """What the code that makes a batch does."""
+    reached_once = Part(ReachedOnce)
+    """Which places are reached at most once."""
+    list_uses = Part(ListUses)
+    """Which uses leave a list or dict of eager code as it is."""
     eager_values = Part(EagerValues)
     """What names and expressions stand for in eager mode."""
     tracing = Part(Tracing)
@@ -265,6 +282,8 @@ class Facts:
     """Which lists have the same length each time."""
     step_functions = Part(StepFunctions)
     """The functions that make one step of a training loop."""
+    step_traces = Part(StepTraces)
+    """Whether these may be traced once and replayed."""
     lost_logits = Part(LostLogits)
     """Whether crossentropies miss what a trace does not hand on."""
     kept_losses = Part(KeptLosses)
@@ -321,6 +340,8 @@ class Facts:
     """Which loops a trace unrolls."""
     graph_option = Part(graph_option)
     """An option that only compiled code heeds, in words; empty where the file sets none."""
+    otherwise_run = Part(otherwise_run)
+    """Why functions are not run as TensorFlow 2 runs them, in words; empty where they are."""
     eager_code = Part(EagerCode)
     """What surely runs op by op."""
     tensor_uses = Part(TensorUses)

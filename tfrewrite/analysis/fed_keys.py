@@ -37,6 +37,7 @@ class FedKeys:
     """Goes from the key of a feed to what its tensor is made of."""
 
     def __init__(self, facts: Facts) -> None:
+        self._source = facts.source
         self._scopes = facts.scopes
         self._names = facts.names
         self._tracer = facts.graph
@@ -62,6 +63,24 @@ class FedKeys:
             return Obstacle("placeholder-elsewhere", unsure.message)
         written = self._names.dotted(dtype) or ast.unparse(dtype)
         return FedKey(call, written if node.expr is call else f"{text}.dtype")
+
+    def is_placeholder(self, expr: ast.expr) -> bool:
+        """Whether a name or an attribute stands for a placeholder of `tf.placeholder`."""
+        plain = isinstance(expr, (ast.Name, ast.Attribute))
+        return plain and self._tracer.trace(expr).symbol == "placeholder"
+
+    def becomes_key(self, call: ast.Call, argument: ast.expr) -> bool:
+        """Whether a function of the file does no more with an argument than to feed it."""
+        parameter = self._own.parameter(call, argument)
+        return parameter is not None and all(map(self._is_key, self._own.uses(parameter)))
+
+    def _is_key(self, use: ast.Name) -> bool:
+        match self._source.parent(use):
+            case ast.Dict(keys=keys):
+                return use in keys
+            case ast.Subscript(slice=key, ctx=ast.Store()):
+                return use is key
+        return False
 
     def _traced(self, key: ast.expr, steps: int) -> Node | None:
         """The operation whose result a key is, here or in what callers and objects give for it."""

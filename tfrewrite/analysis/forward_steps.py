@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis import keras_things
 from tfrewrite.analysis.abstract_values import Code, Group, Number, Own, Thing, Value, parts
 from tfrewrite.analysis.array_shapes import rows
 from tfrewrite.analysis.flow import evaluated
@@ -61,6 +60,7 @@ class ForwardSteps:
         self._own = facts.own_calls
         self._values = facts.eager_values
         self._steps = facts.step_functions
+        self._traces = facts.step_traces
 
     @cached_property
     def all(self) -> list[Forward]:
@@ -98,7 +98,7 @@ class ForwardSteps:
         }
 
     def _is_replayed(self, step: Step) -> bool:
-        return isinstance(self._steps.replayed(step), Trace)
+        return isinstance(self._traces.replayed(step), Trace)
 
     def _candidates(self) -> Iterator[Step]:
         for function in sorted(self._source.all(ast.FunctionDef), key=lambda one: one.lineno):
@@ -115,7 +115,7 @@ class ForwardSteps:
                 yield Step(function, tuple(calls))
 
     def _judged(self, step: Step) -> Forward | None:
-        found = self._steps.replayed(step)
+        found = self._traces.replayed(step)
         if isinstance(found, Trace):
             return Forward(step, found) if found.ops >= _FEWEST_OPS else None
         called = self._called(step.function)
@@ -229,7 +229,7 @@ class ForwardSteps:
             part
             for part in parts(self._values.value(call.func))
             if (isinstance(part, Thing) and part.kind in _OF_KERAS)
-            or (isinstance(part, Own) and self._values.members.base(part.cls) in keras_things.BASES)
+            or (isinstance(part, Own) and self._values.members.is_keras(part.cls))
         ]
 
     def _is_model(self, value: Thing | Own) -> bool:

@@ -37,7 +37,7 @@ class Generators:
     """Decides whether a generator runs the same, unseen, when it runs ahead of its consumer."""
 
     def __init__(self, facts: Facts) -> None:
-        self._captured = facts.captured
+        self._untouched = facts.untouched_data
         self._source = facts.source
         self._scopes = facts.scopes
         self._names = facts.names
@@ -185,7 +185,7 @@ class Generators:
         if any(binding.how in (How.FUNCTION, How.CLASS) for binding in bindings):
             return None
         readers = [body for body in bodies if body in self._source.ancestors(name)]
-        if any(self._captured.untouched(name, reader) for reader in readers):
+        if any(self._untouched.holds(name, reader) for reader in readers):
             return None
         parameter = len(bindings) == 1 and bindings[0].how is How.PARAMETER
         settled = len(bindings) == 1 and bindings[0].how in (How.ASSIGN, How.UNPACK)

@@ -16,6 +16,7 @@ from tfrewrite.analysis.fetches import Fetch, fetch_of
 from tfrewrite.analysis.python_calls import CallEffect
 from tfrewrite.analysis.scopes import How
 from tfrewrite.analysis.sessions import SessionKind
+from tfrewrite.analysis.step_runs import surely_evaluates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,14 +25,7 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.nodes import Frame
     from tfrewrite.analysis.scopes import Scope
     from tfrewrite.analysis.sessions import SessionRun
-    from tfrewrite.analysis.source import Source
 
-# What one of these has in it is evaluated whenever it is, and once.
-_ALWAYS_EVALUATED = (
-    ast.Call, ast.keyword, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Dict, ast.Subscript,
-    ast.Attribute,
-)  # fmt: skip
-_STATEMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 _ANEW = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
 _MAX_NAMES = 8
 
@@ -252,20 +246,6 @@ class _Renamed(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self._values[node.id]
-
-
-def surely_evaluates(source: Source, statement: ast.stmt, call: ast.Call) -> bool:
-    """Whether a statement evaluates a call in any case, and once."""
-    if not isinstance(statement, _STATEMENTS):
-        return False
-    node: ast.AST = call
-    for outer in source.ancestors(call):
-        if outer is statement:
-            return node is statement.value  # a target comes after it
-        if not isinstance(outer, _ALWAYS_EVALUATED):
-            return False
-        node = outer
-    return False
 
 
 def _words_in(*exprs: ast.expr) -> frozenset[str]:

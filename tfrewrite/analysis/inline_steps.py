@@ -97,7 +97,9 @@ class InlineSteps:
         self._flow = facts.flow
         self._scopes = facts.scopes
         self._steps = facts.step_functions
+        self._traces = facts.step_traces
         self._values = facts.eager_values
+        self._once = facts.reached_once
         self._own = facts.own_calls
         self._keras_calls = facts.keras_calls
         self._work = TensorWork(facts)
@@ -139,7 +141,7 @@ class InlineSteps:
         step = self._steps.eager(function)
         if step is None or not self.may_be_taken_apart(step):
             return False
-        return isinstance(self._steps.replayed(step), Obstacle)
+        return isinstance(self._traces.replayed(step), Obstacle)
 
     def may_be_taken_apart(self, step: Step) -> bool:
         """Whether all is known about the callers of a function, and its place is its own.
@@ -147,7 +149,7 @@ class InlineSteps:
         Where a function of the module asks Keras' loops, the helpers for these go before it.
         """
         function = step.function
-        if self._steps.around(step) is not None:
+        if self._traces.around(step) is not None:
             return False
         return not isinstance(self._source.parent(function), ast.Module) or not any(
             self._source.function(one.call) is function
@@ -276,7 +278,7 @@ class InlineSteps:
         is_loop = not isinstance(around, ast.FunctionDef)
         function = self._source.function(around) if is_loop else around
         home = self._source.parent(function) if function is not None else None
-        once = self._values.runs_once(around) and self._is_run(around)
+        once = self._once.holds(around) and self._is_run(around)
         if once and not isinstance(home if around is function else None, ast.ClassDef):
             return step
         if isinstance(function, ast.FunctionDef) and not function.decorator_list:

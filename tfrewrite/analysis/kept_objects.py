@@ -110,7 +110,7 @@ def _comes_first(facts: Facts, node: ast.AST, calls: Sequence[ast.Call]) -> bool
     for outer in facts.flow.enclosing(node):
         if isinstance(outer, (ast.For, ast.While)):
             outermost = outer
-    if not facts.eager_values.runs_once(outermost):
+    if not facts.reached_once.holds(outermost):
         return False
     line = facts.source.statement(outermost).end_lineno or 0
     return all(line < reached for call in calls for reached in _reached(facts, call, home, set()))

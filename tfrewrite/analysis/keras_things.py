@@ -27,6 +27,10 @@ _SETTINGS = (
 )  # fmt: skip
 MODELS = frozenset({"keras.Model", "keras.models.Model"})
 SEQUENTIAL = frozenset({"keras.Sequential", "keras.models.Sequential"})
+# The attributes of models and layers that list their variables.
+VARIABLES = frozenset(
+    "trainable_variables trainable_weights variables weights non_trainable_variables".split()
+)
 INPUTS = frozenset({"keras.Input", "keras.layers.Input", "keras.layers.InputLayer"})
 # They hold another layer, and do what that does.
 WRAPPERS = frozenset({"keras.layers.Bidirectional", "keras.layers.TimeDistributed"})
@@ -65,6 +69,8 @@ BASES = {
     "optimizers.schedules.LearningRateSchedule": "__call__",
     "Module": "__call__",
 }
+# As long as so many ops take the calls of Keras around a layer, a loss or a metric.
+OPS_OF_CALL = 12
 # Keyword arguments that are functions, or hold some.
 CALLABLE_ARGUMENTS = (
     "activation", "initializer", "regularizer", "constraint", "function", "cell", "layer", "fn",

@@ -6,8 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.abstract_values import Group, Thing, parts
-from tfrewrite.analysis.eager_values import path_in
-from tfrewrite.analysis.scopes import How
+from tfrewrite.analysis.scopes import How, path_in
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.abstract_values import Tensor, Thing, Unknown, Value, parts
 from tfrewrite.analysis.keras_things import is_crossentropy
 from tfrewrite.analysis.scopes import How
-from tfrewrite.analysis.step_functions import Step, given_to
+from tfrewrite.analysis.step_arguments import given_to
+from tfrewrite.analysis.step_functions import Step
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts

@@ -19,6 +19,7 @@ from tfrewrite.analysis.abstract_values import (
     Thing,
     Unknown,
     Value,
+    at,
     is_nested,
     joined,
     parts,
@@ -27,10 +28,6 @@ from tfrewrite.analysis.abstract_values import (
 if TYPE_CHECKING:
     from tfrewrite.analysis.eager_values import EagerValues
     from tfrewrite.analysis.facts import Facts
-
-_VARIABLES = frozenset(
-    "trainable_variables trainable_weights variables weights non_trainable_variables".split()
-)
 
 
 class Members:
@@ -96,6 +93,10 @@ class Members:
         family = self.family(cls) or [cls]
         return self._names.tf(family[-1].bases[0]) if family[-1].bases else None
 
+    def is_keras(self, cls: ast.ClassDef) -> bool:
+        """Whether a class is made from one of Keras or TensorFlow that calls its methods."""
+        return self.base(cls) in keras_things.BASES
+
     def method(self, cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
         """The plain method that objects of a class have under a name."""
         for owner in self.family(cls) or ():
@@ -127,7 +128,7 @@ class Members:
         if len(bound) > 1 or self.stores(name):
             return Unknown(f"`{name}` of `{owner.name}` is bound in several places")
         if isinstance(node, ast.FunctionDef):
-            if any(self._names.tf(_called(d)) != "function" for d in node.decorator_list):
+            if not self._own.is_plain(node):
                 return Unknown(f"`{owner.name}.{name}` is decorated")
             return Code(node, Own(owner))
         value = self._values.bound(bound[0])
@@ -205,7 +206,7 @@ class Members:
                 starred = any(isinstance(one, ast.Starred) for one in ast.walk(part))
                 if not isinstance(parent, ast.Assign) or starred:
                     return Unknown(f"`{name}` is set in line {store.lineno}")
-                values.append(self._values.at(self._values.value(parent.value), path))
+                values.append(at(self._values.value(parent.value), path))
             elif isinstance(parent, (ast.Assign, ast.AnnAssign)) and parent.value is not None:
                 values.append(self._values.value(parent.value))
         found = joined(*values)
@@ -217,7 +218,7 @@ class Members:
         """A list of an object, with what `__init__` appends to it."""
         items: list[Value] = []
         for use in self._classes.reads(name):
-            if self._names.dotted(use) is not None or self._values.leaves(
+            if self._names.dotted(use) is not None or self._facts.list_uses.leaves(
                 use, nested=is_nested(found)
             ):
                 continue  # `tf.keras.layers` is another thing
@@ -237,15 +238,11 @@ class Members:
         return Group(None, joined(found.each, *items)) if items else found
 
     def _inherited(self, cls: ast.ClassDef, name: str) -> Value:
-        if self.base(cls) in keras_things.BASES:
-            if name in _VARIABLES:
+        if self.is_keras(cls):
+            if name in keras_things.VARIABLES:
                 return Group(None, Thing("variable", "Variable"))
             if name == "losses":
                 return Group(None, Tensor())
             if name == "add_weight":
                 return Library("keras.add_weight")
         return Unknown(f"`{cls.name}` has no `{name}` that this file shows")
-
-
-def _called(decorator: ast.expr) -> ast.expr:
-    return decorator.func if isinstance(decorator, ast.Call) else decorator

@@ -22,6 +22,8 @@ _SHAPES = (ast.Constant, ast.Name, ast.List, ast.Tuple, ast.BinOp, ast.UnaryOp, 
            ast.Subscript, ast.operator, ast.unaryop, ast.expr_context)  # fmt: skip
 _HERE = Way()
 _PASSED = frozenset({"name_scope", "variable_scope", "Session", "InteractiveSession"})
+# Keras feeds, and looks for, what is a placeholder by the type of its op.
+_TENSORS_FOR_INPUT = frozenset({"input_tensor", "input_tensors", "target_tensors"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +91,41 @@ class Placeholders:
                             binding.node
                         ):
                             return name
+        return None
+
+    def together(self, placeholders: list[Placeholder]) -> Obstacle | None:
+        """Whether one iterator can stand before all placeholders."""
+        if len({one.call for one in placeholders}) != len(placeholders):
+            return Obstacle("placeholder-unclear", "one placeholder is fed twice")
+        blocks = {id(self._source.position(one.statement)[0]) for one in placeholders}
+        if len(blocks) != 1 or len({one.way for one in placeholders}) != 1:
+            message = "the placeholders are made in different places"
+            return Obstacle("placeholder-elsewhere", message)
+        first = min(placeholders, key=lambda one: self._source.span(one.statement))
+        for one in placeholders:
+            between = self.set_between(first, one)
+            if between is not None:
+                message = f"`{between.id}` gets its value after the first placeholder is made"
+                return Obstacle("placeholder-unclear", message)
+        return self._looked_at(placeholders)
+
+    def _looked_at(self, placeholders: list[Placeholder]) -> Obstacle | None:
+        """Who asks what sort of op a placeholder is, or what TensorFlow calls it."""
+        for name in self._source.all(ast.Attribute):
+            if name.attr == "op" and any(
+                ast.unparse(name.value) == ast.unparse(one.target) for one in placeholders
+            ):
+                return Obstacle("graph-read", f"line {name.lineno} looks at the placeholder's op")
+        for call in self._source.all(ast.Call):
+            is_input = ast.unparse(call.func).endswith(("Input", "InputLayer"))
+            for keyword in call.keywords:
+                if keyword.arg in _TENSORS_FOR_INPUT or (is_input and keyword.arg == "tensor"):
+                    message = f"line {call.lineno} has Keras look whether a tensor is a placeholder"
+                    return Obstacle("graph-read", message)
+        for constant in self._source.all(ast.Constant):
+            if isinstance(constant.value, str) and constant.value.startswith("Placeholder"):
+                message = f"line {constant.lineno} names a placeholder by what TensorFlow calls it"
+                return Obstacle("graph-read", message)
         return None
 
     def _read(self, call: ast.Call, statement: ast.stmt) -> Placeholder | None:

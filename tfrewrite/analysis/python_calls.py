@@ -24,6 +24,9 @@ _PURE_BUILTINS = frozenset(
     " slice"
     " sorted str sum tuple type zip xrange unicode long".split()
 )
+# What draws from a random stream of its own.
+NUMPY_STREAMS = frozenset({"numpy.random.RandomState", "numpy.random.default_rng"})
+STREAM_OBJECTS = NUMPY_STREAMS | {"random.Random"}
 # Functions that call back into what they are given are as unknown as that.
 _CALLING_BACK = frozenset({"builtins.filter", "builtins.map"})
 _PURE_MODULES = ("math", "string")

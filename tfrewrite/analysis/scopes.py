@@ -323,3 +323,33 @@ def _targets(
                 yield from _targets(element, nested, value, node, flat=False)
     elif isinstance(target, ast.Starred):
         yield from _targets(target.value, nested, value, node, flat=False)
+
+
+def path_in(binding: Binding) -> tuple[int, ...]:
+    """Where in the target of an assignment or a loop a name stands: (1, 0) for x in `i, (x, y)`."""
+    node = binding.node
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        targets = [node.target]
+    elif isinstance(node, (ast.Name, ast.Tuple, ast.List)):  # of a comprehension
+        targets = [node]
+    for target in targets:
+        found = _find(target, binding.name)
+        if found is not None:
+            return found
+    return ()
+
+
+def _find(target: ast.expr, name: str) -> tuple[int, ...] | None:
+    if isinstance(target, ast.Name):
+        return () if target.id == name else None
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for position, element in enumerate(target.elts):
+            found = _find(element, name)
+            if found is not None:
+                return (position, *found)
+    if isinstance(target, ast.Starred):
+        return _find(target.value, name)
+    return None

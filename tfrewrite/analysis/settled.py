@@ -34,6 +34,7 @@ class Settled:
         self._classes = facts.classes
         self._own = facts.own_calls
         self._captured = facts.captured
+        self._untouched = facts.untouched_data
 
     def taken(self, func: ast.expr, *, traced: bool) -> str:
         """The words for the first thing from outside that may change; empty where there is none.
@@ -163,7 +164,7 @@ class Settled:
             if traced and self._is_table(bindings[0].value):
                 return True
         if not traced:
-            return self._captured.untouched(name, function)
+            return self._untouched.holds(name, function)
         called = self._source.parent(name)
         if isinstance(called, ast.Call) and called.func is name:
             return is_pure_layer(self._names, self._scopes, name) or self._captured.data(name)

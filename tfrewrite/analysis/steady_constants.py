@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.constant_values import ConstantValues
 from tfrewrite.analysis.hoisting import Place
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.scopes import How
+from tfrewrite.analysis.scopes import COMPREHENSIONS, How
 from tfrewrite.analysis.turns import in_most_turns
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ _PARTS = (
     ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.Name, ast.Attribute, ast.Call,
     ast.keyword, ast.operator, ast.unaryop, ast.expr_context,
 )  # fmt: skip
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _LEAVING = frozenset(
     "sys.exit builtins.exit builtins.quit builtins.SystemExit os._exit os.abort".split()
 )
@@ -58,7 +57,7 @@ class SteadyConstants:
         self._flow = facts.flow
         self._hoisting = facts.hoisting
         self._operands = facts.operands
-        self._captured = facts.captured
+        self._untouched = facts.untouched_data
         self._values = ConstantValues(facts)
 
     def all(self) -> Iterator[ast.Call]:
@@ -72,7 +71,7 @@ class SteadyConstants:
                 continue
             if in_most_turns(self._flow, call, loops[0]) and self._is_outline(call, loops[0]):
                 within |= set(ast.walk(call))
-                if not isinstance(self._source.parent(call), _COMPREHENSIONS):
+                if not isinstance(self._source.parent(call), COMPREHENSIONS):
                     yield call
 
     def place(self, call: ast.Call) -> Place | Obstacle:
@@ -171,8 +170,8 @@ class SteadyConstants:
         if self._operands.is_number(expr):
             return None
         if isinstance(expr, ast.Name):
-            copied = self._captured.is_given_to_op
-            if self._captured.untouched(expr, expr, copied) or self._is_tensor(expr):
+            copied = self._untouched.is_given_to_op
+            if self._untouched.holds(expr, expr, copied) or self._is_tensor(expr):
                 return None
         message = f"it is not known what `{ast.unparse(expr)}` is, and whether it stays so"
         return Obstacle("operand-unknown", message)

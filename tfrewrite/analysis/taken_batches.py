@@ -11,7 +11,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.surely_run import surely_beneath
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.batch_code import BatchEffects
+    from tfrewrite.analysis.batch_effects import BatchEffects
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.fed_batches import FedBatch
     from tfrewrite.analysis.nodes import Node

@@ -14,6 +14,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.effects import effect_of
+from tfrewrite.analysis.python_calls import STREAM_OBJECTS
 from tfrewrite.analysis.scopes import How
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ _STATIC = frozenset({"shape", "dtype", "ndim", "name"})
 _PLAIN_NUMPY = frozenset({"float32", "float64", "int32", "int64", "dtype", "bool_", "uint8"})
 _CLOCKS = ("time.", "datetime.")
 _STREAMS = ("random.", "numpy.random.", "uuid.", "secrets.", "os.urandom")
-_GENERATORS = frozenset({"numpy.random.RandomState", "numpy.random.default_rng", "random.Random"})
 _LOGGING = ("logging.", "absl.logging.", "tensorflow.logging.")
 # `%d` and `%.3f`, but not `%s`; `{:.3f}`, but not `{}`.
 _NUMBER_FORMAT = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[diouxXeEfFgG]")
@@ -206,7 +206,7 @@ class TraceEffects:
         """Whether an object is a generator of random numbers of numpy or Python."""
         made = self._made(receiver)
         return bool(made) and all(
-            isinstance(value, ast.Call) and self._names.dotted(value.func) in _GENERATORS
+            isinstance(value, ast.Call) and self._names.dotted(value.func) in STREAM_OBJECTS
             for value in made
         )
 

@@ -58,7 +58,7 @@ class TraceReads:
         self._hoisting = facts.hoisting
         self._traced = facts.traced_code
         self._held = facts.held_values
-        self._captured = facts.captured
+        self._untouched = facts.untouched_data
         self._bodies = bodies
         self._loop = loop
         self._once = once
@@ -294,7 +294,7 @@ class TraceReads:
 
     def _is_untouched(self, name: ast.Name) -> bool:
         bindings = self._scopes.bindings(name)
-        return len(bindings) == 1 and self._captured.untouched(name, self._bodies[0])
+        return len(bindings) == 1 and self._untouched.holds(name, self._bodies[0])
 
     def _is_set_once(self, expr: ast.expr) -> bool:
         if isinstance(expr, ast.Name):

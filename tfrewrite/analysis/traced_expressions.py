@@ -23,6 +23,7 @@ from tfrewrite.analysis.abstract_values import (
 )
 from tfrewrite.analysis.gradient_flow import NO_FLOW
 from tfrewrite.analysis.trace import TraceError
+from tfrewrite.analysis.traced_attributes import TracedAttributes
 from tfrewrite.analysis.traced_calls import TracedCalls
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class TracedExpressions:
 
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
-        self.calls = TracedCalls(tracer)
+        self._calls = TracedCalls(tracer)
+        self._attributes = TracedAttributes(tracer)
 
     def value(self, expr: ast.expr) -> Value:
         """What an expression gives in the trace; stops where that is not known."""
@@ -45,11 +47,11 @@ class TracedExpressions:
             case ast.Constant():
                 return Number(expr)
             case ast.Name():
-                return self._tracer.name(expr)
+                return self._tracer.names.value(expr)
             case ast.Attribute():
-                return self.calls.attribute(expr)
+                return self._attributes.value(expr)
             case ast.Call():
-                return self.calls.call(expr)
+                return self._calls.call(expr)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 if any(isinstance(element, ast.Starred) for element in elements):
                     items = [
@@ -125,7 +127,7 @@ class TracedExpressions:
             if not isinstance(iterable, Group) or generator.is_async:
                 message = f"line {expr.lineno} loops over what may be a tensor"
                 raise TraceError("fails-when-traced", message)
-            self._tracer.bind(generator.target, self._tracer.turn(iterable, number))
+            self._tracer.names.bind(generator.target, self._tracer.turn(iterable, number))
             for test in generator.ifs:
                 self.plain_test(test)
 

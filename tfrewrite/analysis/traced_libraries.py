@@ -84,7 +84,7 @@ class TracedLibraries:
         kind = keras_things.kind_of(symbol)
         if kind in ("loss", "setting"):
             found = self._values.value(call)
-            return self._tracer.known(found, ast.unparse(call.func), line)
+            return self._tracer.names.known(found, ast.unparse(call.func), line)
         if kind is not None:
             message = f"`tf.{symbol}` in line {line} makes variables, or what has some"
             raise TraceError("makes-variables", message)

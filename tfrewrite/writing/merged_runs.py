@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.feeds import UnitedFeed
-from tfrewrite.analysis.sessions import DEFAULT_SESSION, SessionRun
+from tfrewrite.analysis.sessions import DEFAULT_SESSION
+from tfrewrite.analysis.step_runs import StepRun
 from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression, ReplaceStatement
 
 if TYPE_CHECKING:
@@ -17,41 +17,10 @@ if TYPE_CHECKING:
 _WIDTH = 88
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """A run together with the statement that evaluates it."""
-
-    statement: ast.stmt
-    run: SessionRun
-
-    @property
-    def value(self) -> ast.expr:
-        """What the statement evaluates before it stores or returns anything."""
-        value = getattr(self.statement, "value", None)
-        assert isinstance(value, ast.expr)  # the kinds of statement that make a part all have one
-        return value
-
-    @property
-    def targets(self) -> list[ast.expr] | None:
-        """The names that the results go to; None where the statement does more than that."""
-        if self.value is not self.run.call:
-            return None
-        if isinstance(self.statement, ast.Expr):
-            return []
-        if isinstance(self.statement, ast.Assign) and len(self.statement.targets) == 1:
-            target = self.statement.targets[0]
-            if isinstance(target, ast.Name):
-                return [target]
-            if isinstance(target, (ast.Tuple, ast.List)):
-                if all(isinstance(element, ast.Name) for element in target.elts):
-                    return list(target.elts)
-        return None
-
-
 class MergedRun:
     """The edits that make one run, at the place of the first, of several parts of a block."""
 
-    def __init__(self, facts: Facts, parts: list[Part]) -> None:
+    def __init__(self, facts: Facts, parts: list[StepRun]) -> None:
         self._facts = facts
         self._source = facts.source
         self._parts = parts
@@ -75,7 +44,7 @@ class MergedRun:
             return (InsertBefore(head, statement), *rest)
         return (ReplaceStatement(head, statement), *rest)
 
-    def _add(self, part: Part) -> str | None:
+    def _add(self, part: StepRun) -> str | None:
         """Adds a part's fetches; gives the name that stands for the run, if its statement stays."""
         targets = part.targets
         fetches = part.run.fetches
@@ -109,7 +78,7 @@ class MergedRun:
             return None
         return fetches.elts
 
-    def _may_move(self, part: Part, targets: list[ast.expr]) -> bool:
+    def _may_move(self, part: StepRun, targets: list[ast.expr]) -> bool:
         """Whether nothing from the first run to this one sees the names of its results."""
         if part is self._head:
             return True

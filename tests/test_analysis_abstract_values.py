@@ -1,0 +1,69 @@
+"""Values joined, and the objects that parts of them belong to."""
+
+from __future__ import annotations
+
+import ast
+
+from tfrewrite.analysis.abstract_values import (
+    Array,
+    Bottom,
+    Group,
+    Number,
+    Own,
+    Tensor,
+    Thing,
+    Unknown,
+    group,
+    join,
+    joined,
+    made_by,
+    may_be_one,
+    part_of,
+    parts,
+)
+
+
+def test_two_values_are_joined_to_what_holds_of_both() -> None:
+    one, two = Number(ast.Constant(1)), Number(ast.Constant(2))
+    assert join(Bottom(), one) == one
+    again = join(one, Number(ast.Constant(1)))
+    assert isinstance(again, Number)
+    assert again.literal is not None
+    assert join(one, two) == Number()
+    assert join(one, Number(ast.Constant(value=True))) == Number()
+    assert join(one, Tensor()) == Number(tensors=True)
+    assert join(Tensor(), Tensor(static=False)) == Tensor(static=False)
+    assert isinstance(join(Tensor(), Array()), Unknown)
+    assert isinstance(join(Unknown("why"), Tensor()), Unknown)
+    both = join(group(one, Tensor()), group(two, Tensor()))
+    assert isinstance(both, Group)
+    assert both.items == (Number(), Tensor())
+    assert joined() == Bottom()
+
+
+def test_what_a_call_gives_is_made_by_the_call() -> None:
+    inner, outer = ast.Constant(1), ast.Constant(2)
+    thing = Thing("model", "keras.Sequential", frozenset({inner}))
+    assert made_by(thing, outer) == Thing("model", "keras.Sequential", frozenset({outer}))
+    assert parts(made_by(group(thing, Tensor()), outer))[0] == made_by(thing, outer)
+
+
+def test_a_part_belongs_to_the_object_that_made_it() -> None:
+    first, second, call = ast.Pass(), ast.Pass(), ast.Call(ast.Name("f"), [], [])
+    cls = ast.parse("class A: pass").body[0]
+    assert isinstance(cls, ast.ClassDef)
+    layer = Thing("layer", "keras.layers.Dense", frozenset({call}))
+    one, other = (
+        part_of(layer, Own(cls, frozenset({maker})), lambda _: True) for maker in (first, second)
+    )
+    assert isinstance(one, Thing)
+    assert isinstance(other, Thing)
+    assert not may_be_one(one, other)
+    assert may_be_one(one, layer)
+    any_part = part_of(layer, Own(cls, frozenset({cls})), lambda _: True)
+    assert isinstance(any_part, Thing)
+    assert may_be_one(one, any_part)
+    assert part_of(layer, Own(cls), lambda _: False) == layer
+    both = join(one, other)
+    assert isinstance(both, Thing)
+    assert may_be_one(both, one)
