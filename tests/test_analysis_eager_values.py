@@ -33,6 +33,13 @@ def test_a_captured_name_is_bound_once() -> None:
     assert isinstance(found.eager_values.captured(use(found, "j")), Unknown)
 
 
+def test_a_captured_name_that_nothing_binds() -> None:
+    found = start("def f():\n    return unseen  # here\n")
+    captured = found.eager_values.captured(use(found, "unseen"))
+    assert isinstance(captured, Unknown)
+    assert captured.why == "`unseen` is not bound in this file"
+
+
 @pytest.mark.parametrize(
     ("text", "known"),
     [

@@ -99,6 +99,8 @@ class EagerValues:
         bindings = self._scopes.bindings(name)
         if len(bindings) > 1 and during is not None:
             bindings = self._meanwhile(name, bindings, during) or bindings
+        if not bindings:
+            return Unknown(f"`{name.id}` is not bound in this file")
         if len(bindings) != 1:
             lines = ", ".join(str(getattr(b.node, "lineno", "?")) for b in bindings)
             return Unknown(f"`{name.id}` gets its value in several places: lines {lines}")
