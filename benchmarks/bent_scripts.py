@@ -10,7 +10,8 @@ Ends with 1 where versions differ; these are kept, if a folder is named.
 
 What the pages of the rules say may differ is not counted: the exception of a batch that is made
 ahead (TFR102), a run without its feed beside one with it (TFR101), the sessions that are no longer
-made (TFR106), and how far a step comes that ends in an exception (TFR201, TFR202).
+made (TFR106), an op that cannot be made (TFR103), and how far a step comes that ends in an
+exception (TFR201, TFR202).
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ LIMITS = {Contract.EXACT: 1e-7}
 ROUNDED = 2e-3
 NEAR_ZERO = 5e-2
 """Below this it is the absolute difference that counts, where numbers may be rounded."""
+RAISING_OTHERWISE = frozenset({"TFR102", "TFR103", "TFR201", "TFR202"})
 NO_SCRIPTS = ("NameError", "UnboundLocalError", "killed")
 """Ends that tell of a bend, not of a script."""
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:[eE][-+]?\d+)?")
@@ -185,9 +187,11 @@ def difference(outcome: Outcome, before: Run, after: Run) -> str:
     made = [one for one in outcome.findings if one.applicable]
     rules = {one.rule for one in made}
     limit = max((LIMITS.get(one.contract, ROUNDED) for one in made if one.contract), default=0.0)
-    if before.ended and (after.ended or rules <= {"TFR101", "TFR113"}):
-        if rules & {"TFR101", "TFR102", "TFR201", "TFR202"}:
-            return "" if after.printed.startswith(before.printed) else "printed"
+    if before.ended and after.ended and rules & RAISING_OTHERWISE:
+        start, whole = sorted((before.printed, after.printed), key=len)
+        return "" if is_close(start, whole[: len(start)], limit) else "printed"
+    if before.ended and "TFR101" in rules and after.printed.startswith(before.printed):
+        return ""
     if before.ended != after.ended:
         return f"ended by {after.ended}, not by {before.ended}"
     if not is_close(before.printed, after.printed, limit):

@@ -25,6 +25,7 @@ os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 import numpy as np
 import tensorflow as tf
 from tensorflow.compat import v1
+from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
 warnings.simplefilter("ignore")
 logging.getLogger("tensorflow").setLevel(logging.ERROR)
@@ -83,8 +84,7 @@ class Sessions:
 
 def of_eager_mode():
     """The values of all variables that are there, in an order of their own."""
-    kind = type(tf.Variable(0.0))
-    found = [one for one in gc.get_objects() if isinstance(one, kind)]
+    found = [one for one in gc.get_objects() if isinstance(one, BaseResourceVariable)]
     values = [[f"{one.name} {one.shape}", told(one.numpy())] for one in found]
     return sorted(values, key=lambda one: (one[0], one[1][-1]))
 
