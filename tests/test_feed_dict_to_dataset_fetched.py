@@ -216,6 +216,30 @@ test_refused = bench(
         """,
     ),
     refused(
+        "more of the batch is made once its dict is there",
+        """
+        for i in range(9):
+            rows = slice(i, i + 9)
+            feed = {x: X[rows], y: Y[rows]}
+            rows = slice(0, 9)
+            sess.run(train, feed)
+            print(sess.run(loss, feed))
+        """,
+        "batch-changes-state",
+    ),
+    refused(
+        "a batch is sorted in place once its dict is there",
+        """
+        for i in range(9):
+            bx, by = X[i:i + 9] + 1, Y[i:i + 9]
+            feed = {x: bx, y: by}
+            bx.sort()
+            sess.run(train, feed)
+            print(sess.run(loss, feed))
+        """,
+        "batch-changes-state",
+    ),
+    refused(
         "a generator that fills one array for all batches",
         """
         for bx in pairs():
