@@ -70,7 +70,7 @@ def test_two_values_are_joined_to_what_holds_of_both() -> None:
     assert again.literal is not None
     assert join(one, two) == Number()
     assert join(one, Number(ast.Constant(value=True))) == Number()
-    assert join(one, Tensor()) == Number(tensors=True)
+    assert join(one, Tensor()) == Number(tensor=Tensor())
     assert join(Tensor(), Tensor(static=False)) == Tensor(static=False)
     assert isinstance(join(Tensor(), Array()), Unknown)
     assert isinstance(join(Unknown("why"), Tensor()), Unknown)

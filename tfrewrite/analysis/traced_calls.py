@@ -15,16 +15,17 @@ from tfrewrite.analysis.abstract_values import (
     Library,
     Number,
     Own,
+    Place,
     Tensor,
     Thing,
     Unknown,
     Value,
     group,
-    joined,
     layered,
     may_be_one,
     part_of,
     parts,
+    with_parts,
 )
 from tfrewrite.analysis.gradient_flow import Flow, Read
 from tfrewrite.analysis.loss_arrays import is_same_for_arrays, makes_tensors
@@ -59,7 +60,7 @@ class TracedCalls:
         path = self._names.dotted(attribute)
         if path is not None:
             return self._values.value(attribute)
-        owner = self._tracer.value(attribute.value)
+        owner = with_parts(self._tracer.value(attribute.value))
         line, name = attribute.lineno, attribute.attr
         match owner:
             case Tensor(array=True) if name in ("shape", "ndim", "dtype"):
@@ -379,7 +380,7 @@ class TracedCalls:
         name, line = func.attr, call.lineno
         text = ast.unparse(func)
         try:
-            owner = self._tracer.value(func.value)
+            owner = with_parts(self._tracer.value(func.value))
         except TraceError as error:
             if name in _CHANGING and error.obstacle.reason == "captured-not-fixed":
                 message = f"`{text}(...)` in line {line} changes what others see"
@@ -440,7 +441,7 @@ class TracedCalls:
             words = loose[0].words if loose else f"the gradient in line {call.lineno}"
             self._tracer.trace.loose = self._tracer.trace.loose or words
         self._tracer.trace.settled |= flow.bent - flow.straight
-        return _gradients(sources, call.lineno)
+        return _gradients(sources, call.lineno, self._tracer.place(call))
 
     def _of_optimizer(self, call: ast.Call, optimizer: Thing, name: str) -> Value:
         self._tracer.use(optimizer)
@@ -499,13 +500,13 @@ class TracedCalls:
             if func.attr == "extend":
                 added = added.each if isinstance(added, Group) else Unknown("")
             if not isinstance(added, Unknown):
-                self._tracer.rebind(func.value, Group(None, joined(owner.each, added), own=True))
+                self._tracer.change(func.value, owner, added)
                 return Number(ast.Constant(None))
         message = f"`{ast.unparse(func)}(...)` in line {call.lineno} changes what others see"
         raise TraceError("python-effect", message)
 
 
-def _gradients(sources: Value, line: int) -> Value:
+def _gradients(sources: Value, line: int, own: frozenset[Place]) -> Value:
     match sources:
         case Group(items=items, each=each):
             for part in parts(sources):
@@ -513,8 +514,8 @@ def _gradients(sources: Value, line: int) -> Value:
                     isinstance(part, Thing) and part.kind == "variable"
                 ):
                     raise TraceError("not-followed", f"the gradients of line {line}")
-            inner = None if items is None else tuple(_gradients(i, line) for i in items)
-            return Group(inner, _gradients(each, line), own=True)
+            inner = None if items is None else tuple(_gradients(i, line, own) for i in items)
+            return Group(inner, _gradients(each, line, own), own)
         case Tensor(static=static):
             return Tensor(static=static, flow=Flow(derived=True))
         case Thing(kind="variable") | Bottom():

@@ -11,6 +11,7 @@ from tfrewrite.analysis.abstract_values import (
     Group,
     Library,
     Number,
+    Place,
     Tensor,
     Thing,
     Unknown,
@@ -20,6 +21,7 @@ from tfrewrite.analysis.abstract_values import (
     joined,
     parts,
     turned,
+    with_parts,
 )
 from tfrewrite.analysis.gradient_flow import NO_FLOW
 from tfrewrite.analysis.trace import TraceError
@@ -58,13 +60,14 @@ class TracedExpressions:
                         else self.value(element)
                         for element in elements
                     ]
-                    return Group(None, joined(*items), own=True)
-                return group(*(self.value(element) for element in elements), own=True)
+                    return Group(None, joined(*items), own=self._tracer.place(expr))
+                return group(*self._tracer.values_of(elements), own=self._tracer.place(expr))
             case ast.Dict(keys=keys, values=values) if all(keys):
                 for key in keys:
                     if key is not None:
                         self.value(key)
-                return Group(None, joined(*(self.value(value) for value in values)), own=True)
+                found = joined(*self._tracer.values_of(values))
+                return Group(None, found, own=self._tracer.place(expr))
             case ast.ListComp() | ast.GeneratorExp():
                 return self._comprehension(expr)
             case ast.BinOp(left=left, right=right):
@@ -108,7 +111,27 @@ class TracedExpressions:
             with self._tracer.counted(0 if number else 1):
                 self._generators(expr, first, number)
                 found = join(found, self.value(expr.elt))
-        return Group(None, found, own=True, lazy=isinstance(expr, ast.GeneratorExp))
+        own = self._tracer.place(expr)
+        if isinstance(expr, ast.ListComp):
+            return Group(None, found, own)
+        return Group(None, found, own | self._read_late(expr, first), lazy=True)
+
+    def _read_late(self, expr: ast.GeneratorExp, first: Value) -> frozenset[Place]:
+        """Where the lists were made that a generator reads when it is gone through, if it is."""
+        places = first.own if isinstance(first, Group) else frozenset()
+        called = isinstance(self._tracer.facts.source.parent(expr), ast.Call)
+        scopes = self._tracer.facts.scopes
+        outermost = set(ast.walk(expr.generators[0].iter))
+        for name in ast.walk(expr):
+            if not isinstance(name, ast.Name) or name in outermost:
+                continue
+            if len(scopes.bindings(name)) > 1 and not called:
+                message = f"what `{name.id}` is when line {expr.lineno} reads it is not followed"
+                raise TraceError("not-followed", message)
+            if isinstance(name.ctx, ast.Load):
+                found = self._tracer.held(name)
+                places |= found.own if isinstance(found, Group) else frozenset()
+        return places
 
     def _each(self, expr: ast.expr) -> Value:
         found = self.value(expr)
@@ -139,11 +162,11 @@ class TracedExpressions:
                 items = None
                 if left.items is not None and right.items is not None:
                     items = (*left.items, *right.items)
-                return Group(items, join(left.each, right.each), own=True)
+                return Group(items, join(left.each, right.each), own=self._tracer.place(expr))
             if isinstance(left, Number) or isinstance(right, Number):
                 whole = left if isinstance(left, Group) else right
                 assert isinstance(whole, Group)
-                return Group(None, whole.each, own=True)
+                return Group(None, whole.each, own=self._tracer.place(expr))
         if isinstance(expr.op, ast.Mod) and isinstance(left, Number):
             literal = left.literal.value if left.literal is not None else ""
             if not isinstance(right, Number) and isinstance(literal, str):
@@ -159,8 +182,12 @@ class TracedExpressions:
             flow |= one.through_bend() if index < len(bends) and bends[index] else one
         static = True
         tensors = False
-        maybe = False
+        maybe: Tensor | None = None
         for value in values:
+            if isinstance(value, Number) and value.tensor is not None:
+                apart = self.computed([value.tensor], node)
+                assert isinstance(apart, Tensor)
+                static, maybe = static and apart.static, apart
             match value:
                 case Tensor(array=True):
                     raise TraceError("numpy-argument", f"line {line} computes with a numpy array")
@@ -170,7 +197,7 @@ class TracedExpressions:
                 case Thing(kind="variable"):
                     tensors = True
                 case Number():
-                    maybe = maybe or value.tensors
+                    pass
                 case Bottom():
                     pass
                 case Unknown(why=why):
@@ -182,7 +209,7 @@ class TracedExpressions:
             self._tracer.count(1)
             size = all(isinstance(v, Number) or (isinstance(v, Tensor) and v.size) for v in values)
             return Tensor(static=static, size=size, flow=flow)
-        return Number(tensors=maybe, flow=flow)
+        return Number(tensor=maybe and Tensor(static=static), flow=flow)
 
     def _comparison(self, expr: ast.Compare) -> Value:
         values = [self.value(expr.left), *(self.value(one) for one in expr.comparators)]
@@ -204,13 +231,13 @@ class TracedExpressions:
         return replace(found, flow=NO_FLOW)  # there is no gradient
 
     def _subscript(self, expr: ast.Subscript) -> Value:
-        owner = self.value(expr.value)
+        owner = with_parts(self.value(expr.value))
         index = self.value(expr.slice)
         line = expr.lineno
         match owner:
             case Group(items=items, each=each):
                 if isinstance(expr.slice, ast.Slice):
-                    return Group(None, each, own=True)
+                    return Group(None, each, own=self._tracer.place(expr))
                 if not isinstance(index, Number):
                     raise TraceError("reads-on-host", f"line {line} takes an item by a tensor")
                 if items is not None and index.literal is not None:

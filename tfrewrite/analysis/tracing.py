@@ -20,10 +20,12 @@ from tfrewrite.analysis.abstract_values import (
     Group,
     Number,
     Own,
+    Place,
     Tensor,
     Thing,
     Unknown,
     Value,
+    changed,
     flow_of,
     join,
     joined,
@@ -115,6 +117,7 @@ class Tracer:
         self._scopes = facts.scopes
         self._held: dict[tuple[Scope, str], Value] = {}
         self._running: list[ast.AST] = []
+        self._sites: list[ast.AST] = []
         self._returned: list[list[Value]] = []
         self._expressions = TracedExpressions(self)
         self._places: list[ast.AST] = []
@@ -141,6 +144,7 @@ class Tracer:
         for parameter, value in self._filled(code, arguments, site).items():
             self._held[scope, parameter] = value
         self._running.append(node)
+        self._sites.append(site)
         self.trace.bodies.add(node)
         self._returned.append([])
         with self.unconverted(when=not _is_converted(node)):
@@ -151,6 +155,7 @@ class Tracer:
                 if not _ends(node.body):
                     self._returned[-1].append(Number(ast.Constant(None)))
         self._running.pop()
+        self._sites.pop()
         return joined(*self._returned.pop())
 
     def _check_form(self, node: ast.FunctionDef | ast.Lambda, name: str) -> None:
@@ -399,8 +404,7 @@ class Tracer:
                 if not isinstance(holder, Group) or not holder.own:
                     message = f"line {target.lineno} writes to `{ast.unparse(owner)}`"
                     raise TraceError("python-effect", message)
-                changed = Group(None, join(holder.each, value), own=True)
-                self._hold(owner, owner.id, changed)
+                self.change(owner, holder, value)
             case _:
                 message = f"line {target.lineno} writes `{ast.unparse(target)}`"
                 raise TraceError("python-effect", message)
@@ -426,16 +430,38 @@ class Tracer:
         if isinstance(current, Group):
             if not current.own or not isinstance(added, Group):
                 raise TraceError("python-effect", f"line {line} changes `{target.id}` in place")
-            self._hold(target, target.id, Group(None, join(current.each, added.each), own=True))
-        elif isinstance(current, Thing) or (isinstance(current, Tensor) and current.array):
+            self.change(target, current, added.each)
+        elif isinstance(current, Thing) or any(
+            isinstance(part, Tensor) and part.array for part in parts(current)
+        ):
             raise TraceError("python-effect", f"line {line} changes `{target.id}` in place")
         else:
             bent = bends(op, None, None)
             self._hold(target, target.id, self.computed([current, added], target, bent))
 
-    def rebind(self, name: ast.Name, value: Value) -> None:
-        """A list that the function made gets another item."""
-        self._hold(name, name.id, value)
+    def change(self, name: ast.Name, before: Group, added: Value) -> None:
+        """A list or dict that the function made gets another item, under all of its names."""
+        new = Group(None, join(before.each, added), before.own)
+        for key, held in self._held.items():
+            self._held[key] = changed(held, before.own, new)
+        self._hold(name, name.id, new)
+
+    def place(self, node: ast.AST) -> frozenset[Place]:
+        """Where a list or dict is made, by which it is known under other names."""
+        return frozenset({(*self._sites, node)})
+
+    def values_of(self, exprs: Sequence[ast.expr]) -> list[Value]:
+        """What expressions give; a list that one of them changes is that of the others, too."""
+        found = [self.value(expr) for expr in exprs]
+        return [
+            self.name(expr) if isinstance(expr, ast.Name) and isinstance(value, Group) else value
+            for expr, value in zip(exprs, found, strict=True)
+        ]
+
+    def held(self, name: ast.Name) -> Value | None:
+        """What a name of the functions that are gone through holds."""
+        owner = self._scopes.of(name).owner(name.id)
+        return None if owner is None else self._held.get((owner, name.id))
 
     def name(self, name: ast.Name) -> Value:
         owner = self._scopes.of(name).owner(name.id)
@@ -487,8 +513,7 @@ class Tracer:
 
     def given(self, call: ast.Call) -> list[Value]:
         """What a call is given, by position and then by name."""
-        values = [self.value(argument) for argument in call.args]
-        return values + [self.value(keyword.value) for keyword in call.keywords]
+        return self.values_of([*call.args, *(keyword.value for keyword in call.keywords)])
 
     def value(self, expr: ast.expr) -> Value:
         """What an expression gives in the trace; stops where that is not known."""
