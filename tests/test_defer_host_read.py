@@ -424,9 +424,9 @@ test_defer_host_read = bench(
     ),
     refuses(
         "the module is read by its name",
-        "import __main__\n"
-        + HEAD
+        HEAD
         + """
+            import __main__
             for step, x in enumerate(data):
                 value = float(train_step(x))
                 if step % 10 == 0:
