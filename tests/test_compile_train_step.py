@@ -1147,6 +1147,16 @@ BODIES = (
         """,
     ),
     no(
+        "it is asked whether it gives what it was given",
+        "returns-python",
+        giving("x"),
+        """
+        for x, y in data:
+            out = step(x, y)
+            print(out is x)
+        """,
+    ),
+    no(
         "returns a variable that a cast hands on",
         "returns-python",
         "scale = tf.Variable(1.0)\n",

@@ -25,6 +25,7 @@ from tfrewrite.analysis.abstract_values import (
 from tfrewrite.analysis.eager_values import in_comprehension
 from tfrewrite.analysis.kept_objects import changed_later
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.step_names import asks_which
 from tfrewrite.analysis.trace import Trace
 from tfrewrite.analysis.tracing import mask_lost, returnable
 
@@ -116,6 +117,18 @@ class StepFunctions:
             self._replayed[step.function] = self._judged(step)
         return self._replayed[step.function]
 
+    def _told_apart(self, step: Step) -> str:
+        """Where it is asked which object it gives, which may be one that it was given."""
+        for call in step.calls or ():
+            statement = self._source.parent(call)
+            targets = statement.targets if isinstance(statement, ast.Assign) else []
+            names = [n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+            uses = [use for name in names for use in self._scopes.uses(name)]
+            for use in (call, *uses):
+                if asks_which(self._source, use):
+                    return f"line {use.lineno} asks which object it gives"
+        return ""
+
     def _judged(self, step: Step) -> Trace | Obstacle:
         found = self.around(step) or self._traced(step)
         if isinstance(found, Obstacle):
@@ -134,7 +147,7 @@ class StepFunctions:
                 " to lose"
             )
             return Obstacle("races-with-update", message)
-        words = returnable(found.returned)
+        words = returnable(found.returned) or self._told_apart(step)
         if words:
             return Obstacle("returns-python", words)
         masked = found.masked or mask_lost(self._facts, found.returned, "what it returns")
