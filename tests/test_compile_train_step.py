@@ -629,6 +629,23 @@ OBJECTS = (
         LOOP,
     ),
     no(
+        "a list, or something else",
+        "not-followed",
+        HEADS_GIVE,
+        """
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                found = []
+                found.append(tf.nn.softmax(heads(x)))
+                found = found or None
+                loss = classes(y, found[0])
+            gradients = tape.gradient(loss, heads.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, heads.trainable_variables))
+            return loss
+        """,
+        LOOP,
+    ),
+    no(
         "a linear loss in a list that a helper fills",
         "races-with-update",
         """

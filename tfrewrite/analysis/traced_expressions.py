@@ -82,10 +82,8 @@ class TracedExpressions:
                 if isinstance(found, Number):
                     return turned(op, found)
                 return self.computed([found], operand)
-            case ast.BoolOp(values=values):
-                for value in values:
-                    self.plain_test(value)
-                return Number()
+            case ast.BoolOp():
+                return self._either(expr)
             case ast.Compare():
                 return self._comparison(expr)
             case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -281,9 +279,25 @@ class TracedExpressions:
         tensors = [bound for bound in bounds if isinstance(bound, Tensor)]
         return joined(*tensors) if tensors else joined(Number(), *bounds)
 
+    def _either(self, expr: ast.BoolOp) -> Number:
+        """`a and b`, `a or b`: true or false, or one of the values."""
+        found = [self.value(value) for value in expr.values]
+        for one, value in zip(found, expr.values, strict=True):
+            self._decided(one, value)
+        parent = self._tracer.facts.source.parent(expr)
+        asked = isinstance(parent, (ast.If, ast.Assert, ast.UnaryOp)) or (
+            isinstance(parent, ast.IfExp) and parent.test is expr
+        )
+        if not asked and any(isinstance(one, Group) for one in found):
+            message = f"`{ast.unparse(expr)}` in line {expr.lineno} may give a list"
+            raise TraceError("not-followed", message)
+        return Number()
+
     def plain_test(self, test: ast.expr) -> Number:
         """A condition that is decided when the function is traced, the same each time."""
-        found = self.value(test)
+        return self._decided(self.value(test), test)
+
+    def _decided(self, found: Value, test: ast.expr) -> Number:
         if isinstance(found, Number) and not found.tensors:
             return found
         if isinstance(found, Group) and found.items is None and not found.lazy:
