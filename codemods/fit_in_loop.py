@@ -97,7 +97,8 @@ class FitInLoop(Rule):
     or goes on to count in by `train_on_batch` (`metrics-read`), callbacks, validation, weights of
     classes or samples and a progress bar, which shows the loss (`other-arguments`), stay. At the
     end of each `fit` an optimizer with `use_ema` puts the averages in the place of the weights
-    (`optimizer-ema`).
+    (`optimizer-ema`). The method for a batch is traced for itself, so that a model, layer or
+    optimizer must not have been changed in Python since the first trace (`object-changes`).
 
     ## When it does not help
     Where the row comes from data that is all there before the loop: one `fit` with `batch_size=1`
@@ -124,6 +125,7 @@ class FitInLoop(Rule):
         "other-backend": "Keras may work with another library than TensorFlow.",
         "distributed": "A batch is spread over several devices.",
         "graph-mode": "The file is for TensorFlow 1, where this was not measured.",
+        "object-changes": "A model is changed in Python in the meantime; a trace would see it.",
         "traced-effects": "Tracing a model of the file has effects, and may be done more often.",
         "precision-policy": "Numbers are converted by a policy of the file's own.",
         "random-in-model": "Random ops may be part of a model; ops before them give them seeds.",
@@ -241,6 +243,10 @@ def _optimizer(facts: Facts) -> Obstacle | None:
             if keyword.arg == "use_ema" and not _is(keyword.value, 0):
                 message = f"the optimizer of line {call.lineno} averages the weights at its end"
                 return Obstacle("optimizer-ema", message)
+    for store in facts.source.all(ast.Attribute):
+        if store.attr == "use_ema" and not isinstance(store.ctx, ast.Load):
+            message = f"the optimizer of line {store.lineno} may average the weights at its end"
+            return Obstacle("optimizer-ema", message)
     for name in ("MovingAverage", "SWA", "Lookahead", "deserialize", "from_config"):
         for call in facts.classes.calls(name):
             message = f"`{name}` in line {call.lineno} may be an optimizer that averages weights"

@@ -88,6 +88,9 @@ class PredictInLoop(Rule):
     An array of another shape than the model's raises the same error with another text.
 
     ## Refuses
+    A batch alone is traced for itself: a model that is changed in Python in the meantime
+    (`object-changes`), or that asks for the number of rows when it is traced (`traced-effects`),
+    might be another one there.
     What may be no Keras model (`model-unknown`) and models with such methods of their own
     (`own-method`) stay. So do calls that ask for steps, callbacks or a progress bar
     (`other-arguments`), several inputs and other data whose rows are not known (`rows-unknown`),
@@ -116,6 +119,7 @@ class PredictInLoop(Rule):
         "other-backend": "Keras may work with another library than TensorFlow.",
         "distributed": "A batch is spread over several devices.",
         "graph-mode": "The file is for TensorFlow 1, where this was not measured.",
+        "object-changes": "A model is changed in Python in the meantime; a trace would see it.",
         "traced-effects": "Tracing a model of the file has effects, and may be done more often.",
         "precision-policy": "Numbers are converted by a policy of the file's own.",
         "random-in-model": "Random ops may be part of a model; ops before them give them seeds.",

@@ -13,6 +13,7 @@ from tfrewrite.analysis.abstract_values import (
     Tensor,
     Thing,
     Unknown,
+    changed,
     group,
     join,
     joined,
@@ -23,6 +24,17 @@ from tfrewrite.analysis.abstract_values import (
 )
 
 
+def test_a_list_is_changed_under_all_of_its_names() -> None:
+    here, there = frozenset({(ast.Pass(),)}), frozenset({(ast.Pass(),)})
+    empty, other = Group((), Bottom(), here), Group((), Bottom(), there)
+    new = Group(None, Tensor(), here)
+    assert changed(empty, here, new) == new
+    both = changed(group(empty, other), here, new)
+    assert isinstance(both, Group)
+    assert both.items == (new, other)
+    assert changed(other, here, new) == other
+
+
 def test_two_values_are_joined_to_what_holds_of_both() -> None:
     one, two = Number(ast.Constant(1)), Number(ast.Constant(2))
     assert join(Bottom(), one) == one
@@ -31,10 +43,13 @@ def test_two_values_are_joined_to_what_holds_of_both() -> None:
     assert again.literal is not None
     assert join(one, two) == Number()
     assert join(one, Number(ast.Constant(value=True))) == Number()
-    assert join(one, Tensor()) == Number(tensors=True)
+    assert join(one, Tensor()) == Number(tensor=Tensor())
     assert join(Tensor(), Tensor(static=False)) == Tensor(static=False)
     assert isinstance(join(Tensor(), Array()), Unknown)
     assert isinstance(join(Unknown("why"), Tensor()), Unknown)
+    either = join(join(one, Tensor(squashed=True)), Tensor(static=False))
+    assert either == Number(tensor=Tensor(squashed=True, static=False))
+    assert parts(either) == [either, Tensor(squashed=True, static=False)]
     both = join(group(one, Tensor()), group(two, Tensor()))
     assert isinstance(both, Group)
     assert both.items == (Number(), Tensor())

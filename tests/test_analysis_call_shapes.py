@@ -14,6 +14,15 @@ import numpy as np
 import tensorflow as tf
 xs = np.zeros((64, 6), np.float32)
 """
+PADDED_WITHIN = """\
+@tf.function
+def f(x):
+    return 1, tf.pad(x, 1)
+x = tf.ones([1])
+while 1:
+    see(x)
+    y, x = f(x)
+"""
 
 
 def varies(text: str) -> str:
@@ -32,6 +41,9 @@ def _is_seen(call: ast.Call) -> bool:
     [
         ("x = tf.ones([1])\nwhile 1:\n    see(x)\n    x = tf.concat([x, x], 0)\n", "put together"),
         ("x = []\nwhile 1:\n    see(tf.cast(x, 'int32'))\n    x.append(1)\n", "gets longer"),
+        ("x = tf.ones([9])\nwhile 1:\n    see(x)\n    x = x[1:]\n", "gets shorter"),
+        ("x = tf.ones([9])\nwhile 1:\n    see(x)\n    x = x[:-1] * 2.0\n", "gets shorter"),
+        (PADDED_WITHIN, "put together"),
         ("for i in range(9):\n    see(tf.zeros([i, 2]))\n", "another size"),
         ("for i in range(9):\n    see(tf.expand_dims(xs[:i], 0))\n", "another part"),
         ("for i in range(9):\n    see(tf.boolean_mask(xs, xs > i))\n", "depends on values"),

@@ -104,6 +104,20 @@ def test_a_shadowed_builtin_is_no_builtin() -> None:
     assert path("def f(len):\n    len(1)  # here\n") is None
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from numpy import *\nsum(x)  # here\n", None),
+        ("from numpy import *\nlen(x)  # here\n", "builtins.len"),
+        ("from math import *\npow(x, 2)  # here\n", None),
+        ("from keras.backend import *\nmax(x)  # here\n", None),
+        ("from keras.layers import *\nsum(x)  # here\n", "builtins.sum"),
+    ],
+)
+def test_a_star_may_bring_another_builtin(text: str, found: str | None) -> None:
+    assert path(text) == found
+
+
 def test_a_builtin_by_another_name_is_not_taken_for_it() -> None:
     assert path("show = print\nshow(1)  # here\n") is None
 

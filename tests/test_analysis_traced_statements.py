@@ -55,7 +55,7 @@ def test_what_a_loop_may_not_do_holds_after_it() -> None:
     text = "def step(x):\n    y = 3\n    for w in model.losses:\n        y = x\n    return y\n"
     found = replayed(text, x=Tensor())
     assert isinstance(found, Trace)
-    assert found.returned == Number(tensors=True)
+    assert found.returned == Number(tensor=Tensor())
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,8 @@ classes = tf.keras.losses.SparseCategoricalCrossentropy()
 """ + STEP.replace("loss_object(y, model(x, training=True))", "classes(y, heads(x))").replace(
     "model", "heads"
 )
+HEADS_GIVE, CROSSED = CLASSES.replace("'softmax'", "None").split("def step")
+CROSSED = "def step" + CROSSED
 WITH_CLASSES = CLASSES.replace("return loss", "return q").replace(
     "loss = classes(y, heads(x))", "q = heads(x)\n        loss = classes(y, q)"
 )
@@ -578,6 +580,115 @@ OBJECTS = (
         with_loss(
             "tf.reduce_mean(tf.keras.losses.binary_crossentropy(y, tf.nn.sigmoid(model(x))))"
         ),
+        LOOP,
+    ),
+    no(
+        "a softmax of TensorFlow's, or a number",
+        "logits-found",
+        HEADS_GIVE + "SHARP = len(xs) > 3\n",
+        CROSSED.replace("heads(x)", "tf.nn.softmax(heads(x)) if SHARP else 0.0"),
+        LOOP,
+    ),
+    no(
+        "a softmax of TensorFlow's in a list of two names",
+        "logits-found",
+        HEADS_GIVE,
+        """
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                found = []
+                seen = found
+                found.append(tf.nn.softmax(heads(x)))
+                loss = classes(y, seen[0])
+            gradients = tape.gradient(loss, heads.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, heads.trainable_variables))
+            return loss
+        """,
+        LOOP,
+    ),
+    no(
+        "a softmax of TensorFlow's in a dict that a helper fills",
+        "logits-found",
+        HEADS_GIVE,
+        """
+        def fill(into, x):
+            into["p"] = tf.nn.softmax(heads(x))
+        def step(x, y):
+            found = {}
+            with tf.GradientTape() as tape:
+                fill(found, x)
+                loss = classes(y, found["p"])
+            gradients = tape.gradient(loss, heads.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, heads.trainable_variables))
+            return loss
+        """,
+        LOOP,
+    ),
+    no(
+        "a softmax of TensorFlow's in a list within another",
+        "logits-found",
+        HEADS_GIVE,
+        """
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                inner = []
+                outer = [inner]
+                inner.append(tf.nn.softmax(heads(x)))
+                loss = classes(y, outer[0][0])
+            gradients = tape.gradient(loss, heads.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, heads.trainable_variables))
+            return loss
+        """,
+        LOOP,
+    ),
+    no(
+        "a list, or something else",
+        "not-followed",
+        HEADS_GIVE,
+        """
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                found = []
+                found.append(tf.nn.softmax(heads(x)))
+                found = found or None
+                loss = classes(y, found[0])
+            gradients = tape.gradient(loss, heads.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, heads.trainable_variables))
+            return loss
+        """,
+        LOOP,
+    ),
+    no(
+        "a linear loss in a list that a helper fills",
+        "races-with-update",
+        """
+        def keep(into, value):
+            into.append(value)
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                losses = []
+                keep(losses, tf.reduce_mean(model(x)))
+                loss = tf.add_n(losses)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+        """,
+        LOOP,
+    ),
+    no(
+        "what a generator reads only when it is gone through",
+        "not-followed",
+        """
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                w = 1.0
+                each = (w * part for part in tf.unstack(model(x)))
+                w = tf.nn.softmax(model(x))
+                loss = loss_object(y, sum(each))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+        """,
         LOOP,
     ),
     no(
@@ -1046,6 +1157,13 @@ BODIES = (
         with_more('if hasattr(loss, "numpy"):', "    loss = loss * 2"),
         LOOP,
     ),
+    no(
+        "another module's `sum`",
+        "captured-not-fixed",
+        "from numpy import *\n",
+        with_loss("loss_object(y, model(x)) + sum([v[0] for v in model.trainable_variables])"),
+        LOOP,
+    ),
     no("a long loop", "unrolls", with_more("for i in range(1000):", "    loss = loss + 0.1"), LOOP),
     no("returns a number", "returns-python", giving("3"), LOOP),
     no(
@@ -1056,6 +1174,30 @@ BODIES = (
         for x, y in data:
             variables = step(x, y)
         variables[0].assign(variables[0] * 0)
+        """,
+    ),
+    no(
+        "it is asked whether it gives what it was given",
+        "returns-python",
+        giving("x"),
+        """
+        for x, y in data:
+            out = step(x, y)
+            print(out is x)
+        """,
+    ),
+    no(
+        "returns a variable that a cast hands on",
+        "returns-python",
+        "scale = tf.Variable(1.0)\n",
+        with_more("scale.assign_add(0.5)").replace(
+            "return loss", "return tf.cast(scale, 'float32')"
+        ),
+        """
+        seen = []
+        for x, y in data:
+            seen.append(step(x, y))
+        print([float(one) for one in seen])
         """,
     ),
     no(

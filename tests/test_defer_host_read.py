@@ -422,6 +422,20 @@ test_defer_host_read = bench(
         """,
         reason="dynamic-code",
     ),
+    refuses(
+        "the module is read by its name",
+        HEAD
+        + """
+            import __main__
+            for step, x in enumerate(data):
+                value = float(train_step(x))
+                if step % 10 == 0:
+                    print(value)
+            print(__main__.value)
+        """,
+        reason="dynamic-code",
+        shapes=("crlf", "tabs"),
+    ),
     # What it does
     rewrites(
         "a loss that is logged at times",

@@ -155,6 +155,35 @@ test_refused = bench(
         reason="optimizer-ema",
     ),
     refuses(
+        "averages of the weights, asked for later",
+        fitted(head=f"{MODEL}sgd = keras.optimizers.SGD(0.1)\nsgd.use_ema = True\n"),
+        reason="optimizer-ema",
+    ),
+    refuses(
+        "an optimizer is changed, of which the first trace has kept what it was",
+        script(
+            """
+            model.fit(states, states[:, :2], verbose=0)
+            for state in states:
+                model.optimizer.momentum = 0.9
+                model.fit(state[None], np.zeros((1, 2)), epochs=1, verbose=0)
+            """
+        ),
+        reason="object-changes",
+    ),
+    refuses(
+        "a layer is frozen, and the model not compiled anew",
+        script(
+            """
+            model.fit(states, states[:, :2], verbose=0)
+            model.layers[0].trainable = False
+            for state in states:
+                model.fit(state[None], np.zeros((1, 2)), epochs=1, verbose=0)
+            """
+        ),
+        reason="object-changes",
+    ),
+    refuses(
         "several rows and dropout",
         in_loop(
             "model.fit(np.zeros((8, 4)), np.zeros((8, 2)), verbose=0)",

@@ -323,6 +323,75 @@ test_refused = bench(
         reason="random-in-model",
     ),
     refuses(
+        "a layer's activation is changed, which the first trace has kept",
+        script(
+            """
+            print(model.predict(states, verbose=0)[0])
+            for state in states:
+                model.layers[0].activation = tf.nn.relu
+                print(model.predict(state[None], verbose=0))
+            """
+        ),
+        reason="object-changes",
+    ),
+    refuses(
+        "a number of a model of the file is changed",
+        script(
+            """
+            class Net(keras.Model):
+                def __init__(self):
+                    super().__init__()
+                    self.dense = keras.layers.Dense(2)
+                    self.scale = 1.0
+                def call(self, x):
+                    return self.dense(x) * self.scale
+            net = Net()
+            print(net.predict(states, verbose=0)[0])
+            for state in states:
+                net.scale += 1.0
+                print(net.predict(state[None], verbose=0))
+            """
+        ),
+        reason="object-changes",
+    ),
+    refuses(
+        "a number that a lambda of the model reads is changed",
+        script(
+            """
+            scale = 1.0
+            net = keras.Sequential([keras.layers.Lambda(lambda x: x * scale)])
+            for state in states:
+                scale *= 0.5
+                print(net.predict(state[None], verbose=0))
+            """
+        ),
+        reason="object-changes",
+    ),
+    refuses(
+        "a function of the model counts in a list",
+        script(
+            """
+            calls = []
+            def scaled(x):
+                calls.append(1)
+                return x * float(len(calls))
+            net = keras.Sequential([keras.layers.Lambda(scaled)])
+            for state in states:
+                print(net.predict(state[None], verbose=0))
+            """
+        ),
+        reason="object-changes",
+    ),
+    refuses(
+        "how many rows a batch has decides in a trace",
+        in_loop(
+            f"net.predict({ONE_ROW})",
+            f"{MODEL}net = keras.Sequential(\n    [keras.layers.Lambda(lambda x: x * (x.shape[0] or"
+            " 9.0))]\n)\n",
+        ),
+        reason="traced-effects",
+    ),
+    refuses(
         "a graph of TensorFlow 1",
         in_loop(f"model.predict({ONE_ROW})", f"{MODEL}tf.compat.v1.disable_eager_execution()\n"),
         reason="graph-mode",

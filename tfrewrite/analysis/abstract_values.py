@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+Place = tuple["ast.AST", ...]
+"""An expression, behind the calls that lead to it."""
+
+
 @dataclass(frozen=True)
 class Unknown:
     """Anything; `why` says in words what is not known."""
@@ -53,9 +57,14 @@ class Number:
     literal: ast.Constant | None = None
     varies: bool = False
     """Whether it may be another one the next time that it is evaluated."""
-    tensors: bool = False
-    """Whether it may be a tensor instead: a sum that began with a number."""
+    tensor: Tensor | None = None
+    """The tensor that it may be instead: a sum that began with a number."""
     flow: Flow = NO_FLOW
+
+    @property
+    def tensors(self) -> bool:
+        """Whether it may be a tensor instead."""
+        return self.tensor is not None
 
 
 @dataclass(frozen=True)
@@ -74,8 +83,11 @@ class Group:
 
     items: tuple[Value, ...] | None
     each: Value
-    own: bool = False
-    """Whether it was made by the function that is looked at, which may still change it."""
+    own: frozenset[Place] = frozenset()
+    """Where the function that is looked at made it, which may still change it.
+
+    Two values with a place in common may be the same list or dict.
+    """
     lazy: bool = False
     """Whether it gives its items once: what `zip` or a generator expression makes."""
     apart: bool = False
@@ -184,18 +196,20 @@ def join(a: Value, b: Value) -> Value:
             return Number(
                 a.literal if same else None,
                 a.varies or b.varies,
-                a.tensors or b.tensors,
+                _either(a.tensor, b.tensor),
                 a.flow | b.flow,
             )
-        case (Number(), Tensor()) | (Tensor(), Number()):
-            return Number(None, varies=False, tensors=True, flow=flow_of(a) | flow_of(b))
+        case (Number() as number, Tensor() as tensor) | (Tensor() as tensor, Number() as number):
+            apart = _either(number.tensor, replace(tensor, flow=NO_FLOW))
+            return Number(None, varies=False, tensor=apart, flow=number.flow | tensor.flow)
         case Array(), Array():
             return Array(a.steady and b.steady, a.shape if a.shape == b.shape else None)
         case Group(), Group():
             items = None
             if a.items is not None and b.items is not None and len(a.items) == len(b.items):
                 items = tuple(map(join, a.items, b.items))
-            return Group(items, join(a.each, b.each), a.own and b.own, a.lazy or b.lazy)
+            own = a.own | b.own if a.own and b.own else frozenset()
+            return Group(items, join(a.each, b.each), own, a.lazy or b.lazy)
         case Thing(), Thing() if a.kind == b.kind:
             return Thing(
                 a.kind,
@@ -212,6 +226,11 @@ def join(a: Value, b: Value) -> Value:
         case Own(), Own() if a.cls is b.cls:
             return Own(a.cls, a.made | b.made, _both(a.of, b.of))
     return Unknown("it is not always of the same kind")
+
+
+def _either(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+    found = joined(*filter(None, (a, b)))
+    return found if isinstance(found, Tensor) else None
 
 
 def _both(
@@ -280,8 +299,26 @@ def joined(*values: Value) -> Value:
     return found
 
 
-def group(*items: Value, own: bool = False) -> Group:
+def group(*items: Value, own: frozenset[Place] = frozenset()) -> Group:
     return Group(items, joined(*items), own)
+
+
+def with_parts(value: Value) -> Value:
+    """What a value is where its attributes or items are asked for: a tensor, if it may be one."""
+    if isinstance(value, Number) and value.tensor is not None:
+        return replace(value.tensor, flow=value.flow)
+    return value
+
+
+def changed(value: Value, places: frozenset[Place], new: Group) -> Value:
+    """A value after a list or dict that was made at some places has become another one."""
+    if not isinstance(value, Group):
+        return value
+    items = value.items
+    if items is not None:
+        items = tuple(changed(item, places, new) for item in items)
+    found = replace(value, items=items, each=changed(value.each, places, new))
+    return join(found, new) if found.own & places else found
 
 
 def is_nested(value: Group) -> bool:
@@ -313,7 +350,9 @@ def at(value: Value, path: tuple[int, ...]) -> Value:
 
 
 def parts(value: Value) -> list[Value]:
-    """A value and all that is known to be in it."""
+    """A value and all that is known to be in it, or that it may be instead."""
+    if isinstance(value, Number) and value.tensor is not None:
+        return [value, value.tensor]
     if not isinstance(value, Group):
         return [value]
     inner = [value.each] if value.items is None else [*value.items]

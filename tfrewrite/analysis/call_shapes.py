@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _LONGEST = 40
+_CUT = "[:]"
 # They put together what they are given, so that it gets longer.
 _JOINING = frozenset(
     "concat stack concatenate append hstack vstack column_stack pad insert tile repeat".split()
@@ -55,7 +56,13 @@ class CallShapes:
             case ast.Subscript(value=value, slice=index):
                 words = self._part(node)
                 taken = any(isinstance(one, ast.Slice) for one in ast.walk(index))
-                return words if words or taken else self._varies(value, path, seen)
+                if not taken or words:
+                    return words or self._varies(value, path, seen)
+                rest = any(map(_is_rest, ast.walk(index)))
+                # What is joined and cut again slides; what is only cut gets shorter.
+                if not rest or any(isinstance(one, str) for one in path):
+                    return ""
+                return self._varies(value, (*path, _CUT), seen)
             case ast.Lambda():
                 return ""
         return self._of_parts(node, path, seen)
@@ -68,7 +75,11 @@ class CallShapes:
         if self._names.dotted(name) is not None:
             return ""
         for binding in self._flow.reaching(name):
-            if binding in path and any(isinstance(one, str) for one in path[path.index(binding) :]):
+            around = path[path.index(binding) :] if binding in path else ()
+            ways = {one for one in around if isinstance(one, str)}
+            if ways == {_CUT}:
+                return f"`{name.id}` gets shorter in line {name.lineno}"
+            if ways and _CUT not in ways:
                 return f"`{name.id}` is put together with more in line {name.lineno}"
             if binding in seen:
                 continue
@@ -130,7 +141,7 @@ class CallShapes:
         longer = (*path, name) if name in _JOINING else path
         function = self._own.function(call)
         if function is not None:
-            made = self._own.returned(function) or self._own.yielded(function)
+            made = self._own.given_back(function) or self._own.yielded(function)
             found = (self._varies(one, path, seen) for one in made)
             return next(filter(None, found), "")
         given = (self._varies(one, longer, seen) for one in _arguments(call))
@@ -154,6 +165,16 @@ class CallShapes:
             if not found.steady:
                 return f"line {part.lineno} takes another part of it each time"
         return ""
+
+
+def _is_rest(index: ast.AST) -> bool:
+    """Whether all is taken but for what an index cuts off: `[1:]`, `[:-1]`."""
+    match index:
+        case ast.Slice(lower=ast.Constant(value=0) | None, upper=ast.UnaryOp(op=ast.USub())):
+            return True
+        case ast.Slice(lower=lower, upper=None):
+            return lower is not None and not isinstance(lower, ast.UnaryOp)
+    return False
 
 
 def _arguments(call: ast.Call) -> list[ast.expr]:

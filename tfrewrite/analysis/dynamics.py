@@ -105,6 +105,10 @@ class Dynamics:
 
     def _changing(self, *, objects: bool = True) -> str:
         """Code that changes what names and attributes mean."""
+        for script in self._source.all(ast.Import):
+            if any(alias.name == "__main__" for alias in script.names):
+                # Every name of the file is an attribute of it.
+                return f"`{ast.unparse(script)}` in line {script.lineno}"
         for statement in self._source.all(ast.ImportFrom):
             module = statement.module or ""
             known = gives_data(module) or module.partition(".")[0] in ("tensorflow", "keras")

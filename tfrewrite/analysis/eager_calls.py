@@ -397,7 +397,7 @@ def _varying(value: Value) -> Value:
     """The same, as another one each time."""
     match value:
         case Number():
-            return Number(None, varies=True, tensors=value.tensors)
+            return Number(None, varies=True, tensor=value.tensor)
         case Group(items=items, each=each):
             known = None if items is None else tuple(map(_varying, items))
             return replace(value, items=known, each=_varying(each))

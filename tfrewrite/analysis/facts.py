@@ -74,6 +74,7 @@ from tfrewrite.analysis.lost_logits import LostLogits
 from tfrewrite.analysis.managers import Managers
 from tfrewrite.analysis.mixed_parts import MixedParts
 from tfrewrite.analysis.mixed_types import MixedTypes
+from tfrewrite.analysis.model_traces import ModelTraces
 from tfrewrite.analysis.moves import Moves
 from tfrewrite.analysis.names import Names
 from tfrewrite.analysis.new_objects import NewObjects
@@ -302,6 +303,8 @@ class Facts:
     """Which graph is the default one."""
     keras_models = Part(KerasModels)
     """Which objects are Keras models."""
+    model_traces = Part(ModelTraces)
+    """Whether another trace of a Keras model would do the same."""
     trained_models = Part(TrainedModels)
     """The models that `fit` trains with steps of Keras' own."""
     fit_callbacks = Part(FitCallbacks)

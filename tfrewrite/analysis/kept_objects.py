@@ -36,7 +36,7 @@ def changed_later(facts: Facts, trace: Trace, calls: Sequence[ast.Call]) -> Obst
         if not isinstance(store.ctx, ast.Load) and _may_be_seen(facts, store):
             if _is_rate(facts, store):
                 continue
-            if _is_data(facts, store) and _comes_first(facts, store, calls):
+            if _is_data(facts, store) and comes_first(facts, store, calls):
                 continue
             message = (
                 f"line {store.lineno} sets `{ast.unparse(store)}`, and a trace keeps what it has"
@@ -45,7 +45,7 @@ def changed_later(facts: Facts, trace: Trace, calls: Sequence[ast.Call]) -> Obst
             return Obstacle("object-changes", message)
     for name in _SETTING_KERAS:
         for call in facts.classes.calls(name):
-            if not _comes_first(facts, call, calls):
+            if not comes_first(facts, call, calls):
                 message = f"`{ast.unparse(call.func)}` in line {call.lineno} changes what layers do"
                 return Obstacle("object-changes", message)
     for name in (*_REARRANGING, *_CHANGING):
@@ -57,7 +57,7 @@ def changed_later(facts: Facts, trace: Trace, calls: Sequence[ast.Call]) -> Obst
             changes = isinstance(owner, Thing) or ast.unparse(func.value).endswith("layers")
             if name in _CHANGING:
                 changes = facts.own_calls.function(call) is None
-            if changes and not _comes_first(facts, call, calls):
+            if changes and not comes_first(facts, call, calls):
                 message = f"line {call.lineno} changes `{ast.unparse(func.value)}`"
                 return Obstacle("object-changes", message)
     return None
@@ -99,7 +99,7 @@ def _is_data(facts: Facts, store: ast.Attribute) -> bool:
     return isinstance(facts.eager_values.value(value), (Number, Array, Tensor))
 
 
-def _comes_first(facts: Facts, node: ast.AST, calls: Sequence[ast.Call]) -> bool:
+def comes_first(facts: Facts, node: ast.AST, calls: Sequence[ast.Call]) -> bool:
     """Whether a statement runs once, before the function is called for the first time."""
     home = facts.source.function(node)
     if isinstance(home, ast.FunctionDef) and home.name in ("__init__", "build"):

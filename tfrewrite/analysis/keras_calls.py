@@ -116,7 +116,12 @@ class KerasCalls:
         if looking:
             return Obstacle("message-read", looking)
         models = self._facts.keras_models
-        return models.own_method(one.receiver) or models.obstacle
+        training = getattr(one.call.func, "attr", "") == "fit"
+        return (
+            models.own_method(one.receiver)
+            or models.obstacle
+            or self._facts.model_traces.obstacle(training=training)
+        )
 
     def is_from_dataset(self, data: ast.expr) -> bool:
         """Whether a name holds what a loop takes out of a dataset: tensors, as far as is seen."""

@@ -321,7 +321,7 @@ class KerasModels:
         self.sort(expr)
         classes = self._made
         if None in classes:  # it comes from a file, and may be of any class
-            classes = {one for one in self._source.all(ast.ClassDef) if self._is_model(one)}
+            classes = {one for one in self._source.all(ast.ClassDef) if self.may_be_keras(one)}
         for cls in sorted(filter(None, classes), key=self._source.span):
             for owner in self._lineage(cls):
                 for statement in owner.body:
@@ -331,7 +331,8 @@ class KerasModels:
                         return Obstacle("own-method", message)
         return None
 
-    def _is_model(self, cls: ast.ClassDef) -> bool:
+    def may_be_keras(self, cls: ast.ClassDef) -> bool:
+        """Whether a class of the file may be one of models, or of parts of models."""
         return self._of_class(cls) is not Sort.OTHER
 
     def _lineage(self, cls: ast.ClassDef) -> Iterator[ast.ClassDef]:

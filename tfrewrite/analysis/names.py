@@ -19,6 +19,21 @@ from tfrewrite.analysis.scopes import Binding, How, Scopes
 
 _COMPAT = re.compile(r"^tensorflow\.compat\.v[12](?:\.|$)")
 _WORD = re.compile(r"[^\W\d]\w*")
+_OF_NUMPY = frozenset("abs all any bool divmod max min pow round sum".split())
+# The names of Python's own that `from MODULE import *` gives another meaning, in some version.
+_BROUGHT = {
+    "math": frozenset({"pow"}),
+    "matplotlib.pylab": _OF_NUMPY,
+    "numpy": _OF_NUMPY,
+    "numpy.random": frozenset({"bytes"}),
+    "os": frozenset({"open"}),
+    "pylab": _OF_NUMPY,
+    "scipy": _OF_NUMPY,
+    "tensorflow": frozenset("abs bool complex pow print range round slice tuple".split()),
+    "tensorflow.keras.backend": frozenset("abs all any eval max min pow round sum".split()),
+    "tensorflow.keras.ops": frozenset("abs all any map max min round slice sum".split()),
+    "tensorflow.math": frozenset("abs pow round".split()),
+}
 
 
 class Names:
@@ -112,9 +127,20 @@ class Names:
             return None
         bindings = self._scopes.bindings(expr)
         if not bindings:
-            return f"builtins.{expr.id}" if hasattr(builtins, expr.id) else None
+            known = hasattr(builtins, expr.id) and expr.id not in self._brought
+            return f"builtins.{expr.id}" if known else None
         paths = {self._binding_path(binding) for binding in bindings if binding not in self._open}
         return paths.pop() if len(paths) == 1 else None
+
+    @cached_property
+    def _brought(self) -> frozenset[str]:
+        """The names of Python's own that may be another module's, by `from numpy import *`."""
+        modules = {
+            _canonical(star.module or "").removesuffix(".")
+            for scope in self._scopes.all()
+            for star in scope.star_imports
+        }
+        return frozenset().union(*(_BROUGHT.get(module, ()) for module in modules))
 
     def _binding_path(self, binding: Binding) -> str | None:
         if binding not in self._known:

@@ -16,6 +16,7 @@ from tfrewrite.analysis.sure_values import SureValues
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.inline_steps import InlineStep
+    from tfrewrite.analysis.source import Source
 
 _BINDING = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
@@ -129,20 +130,10 @@ class StepNames:
         for name in self._own_names(step, inside):
             if name.id in results and isinstance(name.ctx, ast.Store):
                 for use in self._uses(name):
-                    if self._asks_which(use):
+                    if asks_which(self._source, use):
                         message = f"line {use.lineno} asks which object `{name.id}` is"
                         return Obstacle("returns-python", message)
         return None
-
-    def _asks_which(self, use: ast.Name) -> bool:
-        parent = self._source.parent(use)
-        if isinstance(parent, ast.Compare):
-            sides = [parent.left, *parent.comparators]
-            none = any(isinstance(one, ast.Constant) for one in sides)
-            return not none and any(isinstance(op, (ast.Is, ast.IsNot)) for op in parent.ops)
-        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
-            return parent.func.id == "id"
-        return isinstance(parent, ast.Attribute) and parent.attr in ("ref", "experimental_ref")
 
     def _own_names(self, step: InlineStep, inside: set[ast.AST]) -> list[ast.Name]:
         """The places in the step that use variables of the loop's scope, as they stand."""
@@ -244,3 +235,15 @@ def _kept(value: ast.expr) -> list[ast.expr]:
     if isinstance(value, ast.Dict):
         return [part for one in value.values for part in _kept(one)]
     return [value]
+
+
+def asks_which(source: Source, use: ast.expr) -> bool:
+    """Whether a use of a value asks which object it is: by `is`, `id` or `ref`."""
+    parent = source.parent(use)
+    if isinstance(parent, ast.Compare):
+        sides = [parent.left, *parent.comparators]
+        none = any(isinstance(one, ast.Constant) for one in sides)
+        return not none and any(isinstance(op, (ast.Is, ast.IsNot)) for op in parent.ops)
+    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
+        return parent.func.id == "id"
+    return isinstance(parent, ast.Attribute) and parent.attr in ("ref", "experimental_ref")

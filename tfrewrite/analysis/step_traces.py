@@ -10,6 +10,7 @@ from tfrewrite.analysis.abstract_values import Code, Own, Thing, Value, joined
 from tfrewrite.analysis.kept_objects import changed_later
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.step_arguments import StepArguments, given_to
+from tfrewrite.analysis.step_names import asks_which
 from tfrewrite.analysis.trace import Trace
 from tfrewrite.analysis.trace_borders import mask_lost, returnable
 
@@ -72,7 +73,7 @@ class StepTraces:
                 " to lose"
             )
             return Obstacle("races-with-update", message)
-        words = returnable(found.returned)
+        words = returnable(found.returned) or self._told_apart(step)
         if words:
             return Obstacle("returns-python", words)
         masked = found.masked or mask_lost(self._facts, found.returned, "what it returns")
@@ -83,6 +84,18 @@ class StepTraces:
             return Obstacle("logits-found", logits)
         left = self._facts.kept_losses.read_outside(step.function, found.bodies)
         return left or changed_later(self._facts, found, step.calls) or found
+
+    def _told_apart(self, step: Step) -> str:
+        """Where it is asked which object it gives, which may be one that it was given."""
+        for call in step.calls or ():
+            statement = self._source.parent(call)
+            targets = statement.targets if isinstance(statement, ast.Assign) else []
+            names = [n for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+            uses = [use for name in names for use in self._scopes.uses(name)]
+            for use in (call, *uses):
+                if asks_which(self._source, use):
+                    return f"line {use.lineno} asks which object it gives"
+        return ""
 
     @cached_property
     def _may_keep_states(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.abstract_values import Group, Number, Own, Tensor, Thing, Value
+from tfrewrite.analysis.abstract_values import Group, Number, Own, Tensor, Thing, Value, with_parts
 from tfrewrite.analysis.trace import TraceError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class TracedAttributes:
         path = self._names.dotted(attribute)
         if path is not None:
             return self._values.value(attribute)
-        owner = self._tracer.value(attribute.value)
+        owner = with_parts(self._tracer.value(attribute.value))
         line, name = attribute.lineno, attribute.attr
         match owner:
             case Tensor(array=True) if name in ("shape", "ndim", "dtype"):

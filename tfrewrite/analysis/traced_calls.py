@@ -16,6 +16,7 @@ from tfrewrite.analysis.abstract_values import (
     group,
     layered,
     parts,
+    with_parts,
 )
 from tfrewrite.analysis.gradient_flow import Flow
 from tfrewrite.analysis.loss_arrays import is_same_for_arrays
@@ -197,7 +198,7 @@ class TracedCalls:
         name, line = func.attr, call.lineno
         text = ast.unparse(func)
         try:
-            owner = self._tracer.value(func.value)
+            owner = with_parts(self._tracer.value(func.value))
         except TraceError as error:
             if name in _CHANGING and error.obstacle.reason == "captured-not-fixed":
                 message = f"`{text}(...)` in line {line} changes what others see"

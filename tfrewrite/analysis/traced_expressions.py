@@ -11,6 +11,7 @@ from tfrewrite.analysis.abstract_values import (
     Group,
     Library,
     Number,
+    Place,
     Tensor,
     Thing,
     Unknown,
@@ -20,6 +21,7 @@ from tfrewrite.analysis.abstract_values import (
     joined,
     parts,
     turned,
+    with_parts,
 )
 from tfrewrite.analysis.gradient_flow import NO_FLOW
 from tfrewrite.analysis.trace import TraceError
@@ -60,13 +62,14 @@ class TracedExpressions:
                         else self.value(element)
                         for element in elements
                     ]
-                    return Group(None, joined(*items), own=True)
-                return group(*(self.value(element) for element in elements), own=True)
+                    return Group(None, joined(*items), own=self._tracer.place(expr))
+                return group(*self._tracer.values_of(elements), own=self._tracer.place(expr))
             case ast.Dict(keys=keys, values=values) if all(keys):
                 for key in keys:
                     if key is not None:
                         self.value(key)
-                return Group(None, joined(*(self.value(value) for value in values)), own=True)
+                found = joined(*self._tracer.values_of(values))
+                return Group(None, found, own=self._tracer.place(expr))
             case ast.ListComp() | ast.GeneratorExp():
                 return self._comprehension(expr)
             case ast.BinOp(left=left, right=right):
@@ -81,10 +84,8 @@ class TracedExpressions:
                 if isinstance(found, Number):
                     return turned(op, found)
                 return self.computed([found], operand)
-            case ast.BoolOp(values=values):
-                for value in values:
-                    self.plain_test(value)
-                return Number()
+            case ast.BoolOp():
+                return self._either(expr)
             case ast.Compare():
                 return self._comparison(expr)
             case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -110,7 +111,27 @@ class TracedExpressions:
             with self._tracer.counted(0 if number else 1):
                 self._generators(expr, first, number)
                 found = join(found, self.value(expr.elt))
-        return Group(None, found, own=True, lazy=isinstance(expr, ast.GeneratorExp))
+        own = self._tracer.place(expr)
+        if isinstance(expr, ast.ListComp):
+            return Group(None, found, own)
+        return Group(None, found, own | self._read_late(expr, first), lazy=True)
+
+    def _read_late(self, expr: ast.GeneratorExp, first: Value) -> frozenset[Place]:
+        """Where the lists were made that a generator reads when it is gone through, if it is."""
+        places = first.own if isinstance(first, Group) else frozenset()
+        called = isinstance(self._tracer.facts.source.parent(expr), ast.Call)
+        scopes = self._tracer.facts.scopes
+        outermost = set(ast.walk(expr.generators[0].iter))
+        for name in ast.walk(expr):
+            if not isinstance(name, ast.Name) or name in outermost:
+                continue
+            if len(scopes.bindings(name)) > 1 and not called:
+                message = f"what `{name.id}` is when line {expr.lineno} reads it is not followed"
+                raise TraceError("not-followed", message)
+            if isinstance(name.ctx, ast.Load):
+                found = self._tracer.names.own(name)
+                places |= found.own if isinstance(found, Group) else frozenset()
+        return places
 
     def _each(self, expr: ast.expr) -> Value:
         found = self.value(expr)
@@ -141,11 +162,11 @@ class TracedExpressions:
                 items = None
                 if left.items is not None and right.items is not None:
                     items = (*left.items, *right.items)
-                return Group(items, join(left.each, right.each), own=True)
+                return Group(items, join(left.each, right.each), own=self._tracer.place(expr))
             if isinstance(left, Number) or isinstance(right, Number):
                 whole = left if isinstance(left, Group) else right
                 assert isinstance(whole, Group)
-                return Group(None, whole.each, own=True)
+                return Group(None, whole.each, own=self._tracer.place(expr))
         if isinstance(expr.op, ast.Mod) and isinstance(left, Number):
             literal = left.literal.value if left.literal is not None else ""
             if not isinstance(right, Number) and isinstance(literal, str):
@@ -161,8 +182,12 @@ class TracedExpressions:
             flow |= one.through_bend() if index < len(bends) and bends[index] else one
         static = True
         tensors = False
-        maybe = False
+        maybe: Tensor | None = None
         for value in values:
+            if isinstance(value, Number) and value.tensor is not None:
+                apart = self.computed([value.tensor], node)
+                assert isinstance(apart, Tensor)
+                static, maybe = static and apart.static, apart
             match value:
                 case Tensor(array=True):
                     raise TraceError("numpy-argument", f"line {line} computes with a numpy array")
@@ -172,7 +197,7 @@ class TracedExpressions:
                 case Thing(kind="variable"):
                     tensors = True
                 case Number():
-                    maybe = maybe or value.tensors
+                    pass
                 case Bottom():
                     pass
                 case Unknown(why=why):
@@ -184,7 +209,7 @@ class TracedExpressions:
             self._tracer.count(1)
             size = all(isinstance(v, Number) or (isinstance(v, Tensor) and v.size) for v in values)
             return Tensor(static=static, size=size, flow=flow)
-        return Number(tensors=maybe, flow=flow)
+        return Number(tensor=maybe and Tensor(static=static), flow=flow)
 
     def _comparison(self, expr: ast.Compare) -> Value:
         values = [self.value(expr.left), *(self.value(one) for one in expr.comparators)]
@@ -206,13 +231,13 @@ class TracedExpressions:
         return replace(found, flow=NO_FLOW)  # there is no gradient
 
     def _subscript(self, expr: ast.Subscript) -> Value:
-        owner = self.value(expr.value)
+        owner = with_parts(self.value(expr.value))
         index = self.value(expr.slice)
         line = expr.lineno
         match owner:
             case Group(items=items, each=each):
                 if isinstance(expr.slice, ast.Slice):
-                    return Group(None, each, own=True)
+                    return Group(None, each, own=self._tracer.place(expr))
                 if not isinstance(index, Number):
                     raise TraceError("reads-on-host", f"line {line} takes an item by a tensor")
                 if items is not None and index.literal is not None:
@@ -256,9 +281,25 @@ class TracedExpressions:
         tensors = [bound for bound in bounds if isinstance(bound, Tensor)]
         return joined(*tensors) if tensors else joined(Number(), *bounds)
 
+    def _either(self, expr: ast.BoolOp) -> Number:
+        """`a and b`, `a or b`: true or false, or one of the values."""
+        found = [self.value(value) for value in expr.values]
+        for one, value in zip(found, expr.values, strict=True):
+            self._decided(one, value)
+        parent = self._tracer.facts.source.parent(expr)
+        asked = isinstance(parent, (ast.If, ast.Assert, ast.UnaryOp)) or (
+            isinstance(parent, ast.IfExp) and parent.test is expr
+        )
+        if not asked and any(isinstance(one, Group) for one in found):
+            message = f"`{ast.unparse(expr)}` in line {expr.lineno} may give a list"
+            raise TraceError("not-followed", message)
+        return Number()
+
     def plain_test(self, test: ast.expr) -> Number:
         """A condition that is decided when the function is traced, the same each time."""
-        found = self.value(test)
+        return self._decided(self.value(test), test)
+
+    def _decided(self, found: Value, test: ast.expr) -> Number:
         if isinstance(found, Number) and not found.tensors:
             return found
         if isinstance(found, Group) and found.items is None and not found.lazy:

@@ -61,6 +61,11 @@ _FOREIGN = (
     "distribute.", "saved_model.", "summary.", "compat.", "raw_ops.", "autodiff.", "quantization.",
     "train.", "autograph.", "experimental.", "config.", "debugging.", "profiler.", "nest.",
 )  # fmt: skip
+# They may give the very object that they were given, which goes on changing if it is a variable.
+_HANDING_ON = frozenset(
+    "cast dtypes.cast saturate_cast dtypes.saturate_cast keras.activations.linear keras.ops.cast"
+    " keras.ops.array keras.ops.convert_to_tensor".split()
+)
 # What they give is no tensor that they were given.
 _NEW = ("reduce_", "math.reduce_", "losses.", "keras.losses.", "argmax", "math.argmax")
 _MANY_TURNS = 64
@@ -114,15 +119,20 @@ class TracedLibraries:
             static = static and all(not isinstance(p, Tensor) or p.size for p in sizes)
         if symbol == "shape":
             return Tensor(static=True, size=static)
+        if symbol in _HANDING_ON or symbol.startswith("keras.backend."):
+            for part in flat:
+                if isinstance(part, Thing) and part.kind == "variable":
+                    return part
         flow = self.flow(call, effect, values, keeps=symbol in _CASTING)
         if symbol == "clip_by_global_norm":
             clipped = values[0] if isinstance(values[0], Group) else Group(None, Tensor(flow=flow))
-            return group(replace(clipped, own=True, lazy=False), Tensor(flow=flow), own=True)
+            own = self._tracer.place(call)
+            return group(replace(clipped, own=own, lazy=False), Tensor(flow=flow))
         if symbol in _SEVERAL:
             if not static or self._tracer.relaxed:
                 message = f"`tf.{symbol}` in line {line} needs a shape that a trace does not know"
                 raise TraceError("fails-when-traced", message)
-            return Group(None, Tensor(flow=flow), own=True)
+            return Group(None, Tensor(flow=flow), own=self._tracer.place(call))
         if not static:
             self._tracer.lacks_shape(f"what `tf.{symbol}` gives in line {line}")
         layered = any(part.layered for part in tensors) and not symbol.startswith(_NEW)
@@ -245,15 +255,16 @@ class TracedLibraries:
                 self._check_turns(values, line)
                 return Group(None, Number(), lazy=True)
             case "builtins.zip" if len(groups) == len(values):
-                return Group(None, group(*(one.each for one in groups)), lazy=True)
+                own = frozenset().union(*(one.own for one in groups))
+                return Group(None, group(*(one.each for one in groups)), own, lazy=True)
             case "builtins.enumerate" if groups:
-                return Group(None, group(Number(), groups[0].each), lazy=True)
+                return Group(None, group(Number(), groups[0].each), groups[0].own, lazy=True)
             case "builtins.reversed" if groups:
                 return replace(groups[0], items=None, lazy=True)
             case "builtins.list" | "builtins.tuple" if groups:
-                return replace(groups[0], own=True, lazy=False)
+                return replace(groups[0], own=self._tracer.place(call), lazy=False)
             case "builtins.list" | "builtins.dict" if not values:
-                return Group((), Bottom(), own=True)
+                return Group((), Bottom(), own=self._tracer.place(call))
             case "builtins.len" if groups or numbers:
                 return Number()
             case "builtins.len" if len(values) == 1 and self._has_length(values[0]):

@@ -12,12 +12,12 @@ from tfrewrite.analysis.abstract_values import (
     Done,
     Group,
     Number,
+    Place,
     Tensor,
     Thing,
     Unknown,
     Value,
     group,
-    joined,
     parts,
 )
 from tfrewrite.analysis.gradient_flow import Flow
@@ -87,7 +87,7 @@ class TracedMethods:
             words = loose[0].words if loose else f"the gradient in line {call.lineno}"
             self._tracer.trace.loose = self._tracer.trace.loose or words
         self._tracer.trace.settled |= flow.bent - flow.straight
-        return _gradients(sources, call.lineno)
+        return _gradients(sources, call.lineno, self._tracer.place(call))
 
     def _of_optimizer(self, call: ast.Call, optimizer: Thing, name: str) -> Value:
         self._tracer.use(optimizer)
@@ -146,15 +146,13 @@ class TracedMethods:
             if func.attr == "extend":
                 added = added.each if isinstance(added, Group) else Unknown("")
             if not isinstance(added, Unknown):
-                self._tracer.names.bind(
-                    func.value, Group(None, joined(owner.each, added), own=True)
-                )
+                self._tracer.names.change(func.value, owner, added)
                 return Number(ast.Constant(None))
         message = f"`{ast.unparse(func)}(...)` in line {call.lineno} changes what others see"
         raise TraceError("python-effect", message)
 
 
-def _gradients(sources: Value, line: int) -> Value:
+def _gradients(sources: Value, line: int, own: frozenset[Place]) -> Value:
     match sources:
         case Group(items=items, each=each):
             for part in parts(sources):
@@ -162,8 +160,8 @@ def _gradients(sources: Value, line: int) -> Value:
                     isinstance(part, Thing) and part.kind == "variable"
                 ):
                     raise TraceError("not-followed", f"the gradients of line {line}")
-            inner = None if items is None else tuple(_gradients(i, line) for i in items)
-            return Group(inner, _gradients(each, line), own=True)
+            inner = None if items is None else tuple(_gradients(i, line, own) for i in items)
+            return Group(inner, _gradients(each, line, own), own)
         case Tensor(static=static):
             return Tensor(static=static, flow=Flow(derived=True))
         case Thing(kind="variable") | Bottom():

@@ -15,7 +15,9 @@ from tfrewrite.analysis.abstract_values import (
     Thing,
     Unknown,
     Value,
+    changed,
     join,
+    parts,
 )
 from tfrewrite.analysis.trace import TraceError
 from tfrewrite.analysis.trace_borders import mask_lost
@@ -89,8 +91,7 @@ class TracedNames:
                 if not isinstance(holder, Group) or not holder.own:
                     message = f"line {target.lineno} writes to `{ast.unparse(owner)}`"
                     raise TraceError("python-effect", message)
-                changed = Group(None, join(holder.each, value), own=True)
-                self.hold(owner, owner.id, changed)
+                self.change(owner, holder, value)
             case _:
                 message = f"line {target.lineno} writes `{ast.unparse(target)}`"
                 raise TraceError("python-effect", message)
@@ -117,14 +118,28 @@ class TracedNames:
         if isinstance(current, Group):
             if not current.own or not isinstance(added, Group):
                 raise TraceError("python-effect", f"line {line} changes `{target.id}` in place")
-            self.hold(target, target.id, Group(None, join(current.each, added.each), own=True))
-        elif isinstance(current, Thing) or (isinstance(current, Tensor) and current.array):
+            self.change(target, current, added.each)
+        elif isinstance(current, Thing) or any(
+            isinstance(part, Tensor) and part.array for part in parts(current)
+        ):
             raise TraceError("python-effect", f"line {line} changes `{target.id}` in place")
         else:
             bent = bends(op, None, None)
             self.hold(target, target.id, self._tracer.computed([current, added], target, bent))
 
+    def change(self, name: ast.Name, before: Group, added: Value) -> None:
+        """A list or dict that the function made gets another item, under all of its names."""
+        new = Group(None, join(before.each, added), before.own)
+        for key, held in self._held.items():
+            self._held[key] = changed(held, before.own, new)
+        self.hold(name, name.id, new)
+
     # What they hold
+
+    def own(self, name: ast.Name) -> Value | None:
+        """What a name of the functions that are gone through holds."""
+        owner = self._scopes.of(name).owner(name.id)
+        return None if owner is None else self._held.get((owner, name.id))
 
     def value(self, name: ast.Name) -> Value:
         """What a name gives that the function reads; stops where that is not the same each time."""

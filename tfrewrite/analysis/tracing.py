@@ -16,6 +16,7 @@ from tfrewrite.analysis.abstract_values import (
     Group,
     Number,
     Own,
+    Place,
     Thing,
     Value,
     flow_of,
@@ -105,6 +106,8 @@ class Tracer:
         """The functions gone through that have not come to their ends."""
         self.returned: list[list[Value]] = []
         """What each of these has given back so far."""
+        self._sites: list[ast.AST] = []
+        """The calls by which they are gone through."""
         self.names = TracedNames(self, during)
         self.keras = TracedKeras(self)
         self.expressions = TracedExpressions(self)
@@ -127,6 +130,7 @@ class Tracer:
         self._check_form(node, name)
         self.names.enter(self.facts.scopes.inside(node), self._filled(code, arguments, site))
         self.running.append(node)
+        self._sites.append(site)
         self.trace.bodies.add(node)
         self.returned.append([])
         with self.unconverted(when=not _is_converted(node)):
@@ -137,6 +141,7 @@ class Tracer:
                 if not ends(node.body):
                     self.returned[-1].append(Number(ast.Constant(None)))
         self.running.pop()
+        self._sites.pop()
         return joined(*self.returned.pop())
 
     def _check_form(self, node: ast.FunctionDef | ast.Lambda, name: str) -> None:
@@ -251,8 +256,21 @@ class Tracer:
 
     def given(self, call: ast.Call) -> list[Value]:
         """What a call is given, by position and then by name."""
-        values = [self.value(argument) for argument in call.args]
-        return values + [self.value(keyword.value) for keyword in call.keywords]
+        return self.values_of([*call.args, *(keyword.value for keyword in call.keywords)])
+
+    def values_of(self, exprs: Sequence[ast.expr]) -> list[Value]:
+        """What expressions give; a list that one of them changes is that of the others, too."""
+        found = [self.value(expr) for expr in exprs]
+        return [
+            self.names.value(expr)
+            if isinstance(expr, ast.Name) and isinstance(value, Group)
+            else value
+            for expr, value in zip(exprs, found, strict=True)
+        ]
+
+    def place(self, node: ast.AST) -> frozenset[Place]:
+        """Where a list or dict is made, by which it is known under other names."""
+        return frozenset({(*self._sites, node)})
 
     def value(self, expr: ast.expr) -> Value:
         """What an expression gives in the trace; stops where that is not known."""
