@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _LOG_METHODS = frozenset("debug info warning warn error critical exception log".split())
 _MAX_DEPTH = 8
 _OF_ARRAYS = frozenset("T shape size ndim dtype real imag flat".split())
+_SET_IN_ARRAYS = frozenset("shape strides dtype flat real imag data mask".split())
 _OPAQUE = (
     ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef,
     ast.With, ast.AsyncWith, ast.AsyncFor, ast.Try, ast.Match, ast.Global, ast.Nonlocal,
@@ -213,6 +214,8 @@ class Moves:
         while isinstance(root, (ast.Attribute, ast.Subscript)):
             root = root.value
         is_self = isinstance(root, ast.Name) and self._classes.of_self(root) is not None
+        if target.attr in _SET_IN_ARRAYS and not (is_self and root is target.value):
+            return False  # of an array, of which others may hold a view
         origins = set().union(*(self._origins(need) for need in needs))
         if not is_self and self.mentions(root) & origins:
             return False  # `array.shape = ...`
@@ -344,7 +347,7 @@ class Moves:
             isinstance(store.value, (ast.List, ast.Dict)) and not store.augmented
             for store in stores or ()
         )
-        return made and self._owned.stays(self._classes.reads(target.attr))
+        return made and self._owned.stays(self._classes.reads(target.attr), is_list=True)
 
     def _origins(self, expr: ast.expr) -> set[str]:
         """The variables that an object may come from, through all their bindings."""
