@@ -86,8 +86,10 @@ def test_a_try_around_nothing_but_imports_calls_no_function(body: str, *, catche
 
 
 CALLER = """
+sess = tf.Session()
 def one():
-    {before}a = run()  # here
+    a = sess.run(loss)  # here
+    {after}
 
 def two():
     one()
@@ -100,12 +102,30 @@ for i in v:
 """
 
 
-def test_a_caller_of_a_caller_may_catch_what_outlives_the_function() -> None:
-    assert caught(CALLER.format(before="seen.append(1)\n    "))
+@pytest.mark.parametrize(
+    "after",
+    [
+        "seen.append(1)",
+        "b = seen.pop()",
+        "b = print(a)",
+        "b, (c, d.last) = 1, (2, 3)",
+        "d[0] = a",
+        "global b; b = a",
+        "b = a; later = lambda: b",
+    ],
+)
+def test_a_caller_of_a_caller_may_catch_what_outlives_the_function(after: str) -> None:
+    assert caught(CALLER.format(after=after))
 
 
-def test_names_of_a_function_do_not_outlive_it() -> None:
-    assert not caught(CALLER.format(before="b = run()\n    "))
+@pytest.mark.parametrize("after", ["b = sess.run(loss)", "b, (c, d) = len(a), (2, 3)", "return a"])
+def test_names_of_a_function_do_not_outlive_it(after: str) -> None:
+    assert not caught(CALLER.format(after=after))
+
+
+def test_what_comes_before_the_runs_has_been_done_in_any_case() -> None:
+    text = CALLER.format(after="b = sess.run(loss)")
+    assert not caught(text.replace("    a = sess", "    seen.append(1)\n    a = sess"))
 
 
 def test_an_else_block_is_not_caught() -> None:

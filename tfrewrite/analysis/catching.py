@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_path
 from tfrewrite.analysis.source import Block
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class Catching:
         self._flow = facts.flow
         self._classes = facts.classes
         self._managers = facts.managers
+        self._scopes = facts.scopes
+        self._sessions = facts.sessions
 
     def caught(self, block: Block, statement: ast.stmt) -> str:
         """The words for what may catch an exception of a statement of a block, if anything.
@@ -41,9 +44,36 @@ class Catching:
         Callers count where the block does something that outlives the exception.
         """
         found = self._around(statement)
-        if found or all(_only_binds_names(other) for other in block):
+        moved_past = block[block.index(statement) :]
+        if found or all(map(self._is_forgotten, moved_past)):
             return found
         return self._around_callers(statement, set())
+
+    def _is_forgotten(self, statement: ast.stmt) -> bool:
+        """Whether all that a statement does is gone when its function is left."""
+        value = statement.value if isinstance(statement, (ast.Assign, ast.Return)) else None
+        calls = (node for node in ast.walk(value) if isinstance(node, ast.Call)) if value else ()
+        if not all(call in self._sessions.runs or self._is_pure(call) for call in calls):
+            return False
+        if isinstance(statement, ast.Assign):
+            return all(map(self._is_local, statement.targets))
+        return isinstance(statement, (ast.Return, ast.Pass))
+
+    def _is_pure(self, call: ast.Call) -> bool:
+        path = self._names.dotted(call.func)
+        return path is not None and effect_of_path(path) is CallEffect.PURE
+
+    def _is_local(self, target: ast.expr) -> bool:
+        """Whether a target binds names that nobody sees outside of this call of the function."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            return all(map(self._is_local, target.elts))
+        if not isinstance(target, ast.Name):
+            return False
+        home = self._scopes.of(target)
+        uses = self._scopes.uses(target)
+        return home.owner(target.id) is home and all(
+            self._source.function(use) is self._source.function(target) for use in uses
+        )
 
     def seen(self, statement: ast.stmt) -> str:
         """The words for what may catch an exception of a statement, here or around a caller."""
@@ -151,14 +181,3 @@ def _names_changed(block: Block) -> set[str]:
 
 def _only_imports(block: Block) -> bool:
     return all(isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in block)
-
-
-def _only_binds_names(statement: ast.stmt) -> bool:
-    """Whether what a statement does is forgotten when its function is left."""
-    if isinstance(statement, ast.Assign):
-        return all(
-            isinstance(node, (ast.Name, ast.Tuple, ast.List))
-            for target in statement.targets
-            for node in (target, *getattr(target, "elts", ()))
-        )
-    return isinstance(statement, (ast.Return, ast.Pass))
