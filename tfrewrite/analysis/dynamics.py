@@ -24,7 +24,7 @@ _HIDDEN = frozenset(
 # Names that stand for threads, and for functions that windows call.
 _UNSEEN = frozenset(
     "threading multiprocessing concurrent _thread start_queue_runners create_threads QueueRunners"
-    " mpl_connect FuncAnimation".split()
+    " mpl_connect FuncAnimation LooperThread".split()
 )
 _QUEUES = frozenset({"start_queue_runners", "create_threads", "QueueRunners"})
 # What is handed to these is called back later, at any moment.
@@ -117,16 +117,24 @@ class Dynamics:
         for text in self._source.all(ast.Constant):
             if isinstance(text.value, str) and text.value in _HIDDEN:
                 return f"`{text.value}` in line {text.lineno}"
+        places: list[ast.Name | ast.Attribute] = [
+            *self._source.all(ast.Attribute),
+            *self._source.all(ast.Name),
+        ]
+        for place in places:
+            if self._names.dotted(place) == "sys.modules" and not self._is_searched(place):
+                return f"`{ast.unparse(place)}` in line {place.lineno}"
+        private = tuple(f"_{cls.name.lstrip('_')}__" for cls in self._source.all(ast.ClassDef))
         for attribute in self._source.all(ast.Attribute):
-            modules = self._names.dotted(attribute) == "sys.modules"
-            if attribute.attr in _HIDDEN or (modules and not self._is_searched(attribute)):
+            # `model._Model__loss` is what methods of the class call `self.__loss`.
+            if attribute.attr in _HIDDEN or attribute.attr.startswith(private):
                 return f"`{ast.unparse(attribute)}` in line {attribute.lineno}"
             is_set = not isinstance(attribute.ctx, ast.Load)
             if is_set and self._replaces(attribute, objects=objects):
                 return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces,"
         return ""
 
-    def _is_searched(self, modules: ast.Attribute) -> bool:
+    def _is_searched(self, modules: ast.expr) -> bool:
         """Whether it is only looked whether a name is there: `"google.colab" in sys.modules`."""
         match self._source.parent(modules):
             case ast.Compare(
@@ -157,6 +165,13 @@ class Dynamics:
             made = call.args[0] if call.args else None
             if not (isinstance(made, ast.Name) and made.id in _PLAIN_TYPES):
                 return f"`{ast.unparse(call)}` in line {call.lineno}"
+        for attribute in self._source.all(ast.Attribute):
+            if self._names.dotted(attribute) == "gc.callbacks":
+                return f"`gc.callbacks` in line {attribute.lineno}"
+        for call in self._classes.calls("loop"):
+            made_by = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+            if self._tracer.trace(made_by).symbol == "train.Supervisor":
+                return f"`{ast.unparse(call.func)}(...)` in line {call.lineno}"
         for call in self._source.all(ast.Call):
             path = self._names.dotted(call.func) or ""
             if path.startswith(_HOOKS) and any(map(self._is_code, _given(call))):
