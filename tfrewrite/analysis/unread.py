@@ -86,9 +86,6 @@ class Unread:
     @cached_property
     def looked_at(self) -> str:
         """What may read any variable without naming it, in words; empty where nothing does."""
-        for statement in self._source.all(ast.Import):
-            if any(alias.name == "__main__" for alias in statement.names):
-                return f"`import __main__` in line {statement.lineno}"
         for attribute in self._source.all(ast.Attribute):
             if attribute.attr == _OF_FRAMES:
                 return f"`{ast.unparse(attribute)}` in line {attribute.lineno}"
