@@ -118,6 +118,54 @@ def test_a_caller_of_a_caller_may_catch_what_outlives_the_function(after: str) -
     assert caught(CALLER.format(after=after))
 
 
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        ("def one(self):", "go = lambda: Model().one()\n    go()"),
+        ("def one(self):", "getattr(Model(), 'one')()"),
+        ("def one(self):", "getattr(Model(), name)()"),
+        ("def __init__(self):", "Model()"),
+        ("def __call__(self):", "Model()()"),
+        ("def __next__(self):", "next(Model())"),
+    ],
+)
+@pytest.mark.parametrize("catches", ["try:\n    {}\nexcept E:\n    pass", "with quiet():\n    {}"])
+def test_a_function_may_be_called_without_its_name(function: str, call: str, catches: str) -> None:
+    text = (
+        f"class Model:\n    {function}\n        a.append(run())  # here\n{catches.format(call)}\n"
+    )
+    assert caught(text)
+
+
+def test_a_generator_runs_where_its_elements_are_taken() -> None:
+    text = """
+    def one():
+        a.append(run())  # here
+        yield 1
+    steps = one()
+    try:
+        next(steps)
+    except E:
+        pass
+    """
+    assert caught(text)
+
+
+def test_a_text_that_is_no_name_of_a_method_is_none() -> None:
+    text = """
+    class Model:
+        def train(self):
+            a.append(run())  # here
+    print("train", getattr(model, "layer%d" % i), getattr(tf.train, name))
+    try:
+        open("train")
+    except OSError:
+        pass
+    Model().train()
+    """
+    assert not caught(text)
+
+
 @pytest.mark.parametrize("after", ["b = sess.run(loss)", "b, (c, d) = len(a), (2, 3)", "return a"])
 def test_names_of_a_function_do_not_outlive_it(after: str) -> None:
     assert not caught(CALLER.format(after=after))

@@ -437,6 +437,23 @@ test_refused_for_its_operands = bench(
         shapes=OWN,
     ),
     refuses(
+        "a list of tensors that is had by its name as a text",
+        script(
+            """
+            class Model:
+                def __init__(self):
+                    self.parts = [w, w * w]
+
+                def train(self):
+                    for step in range(10):
+                        print(sess.run(tf.add_n(self.parts)))
+                        getattr(self, "parts").append(w)
+            """
+        ),
+        reason="operand-unknown",
+        shapes=OWN,
+    ),
+    refuses(
         "a parameter whose callers are not seen",
         script(
             """

@@ -126,6 +126,27 @@ TRAPS = [
         shapes=OWN,
     ),
     refuses(
+        "a list of the object that is had by its name as a text",
+        GRAPH
+        + textwrap.dedent("""
+        class Model:
+            def __init__(self):
+                self.seen = []
+
+            def step(self):
+                view = getattr(self, "seen")
+                t = sess.run(total, {x: view})
+                self.seen.append([1, 2, 3])
+                m = sess.run(largest, {x: view})
+
+        model = Model()
+        for i in range(9):
+            model.step()
+        """),
+        reason="feed-changes",
+        shapes=OWN,
+    ),
+    refuses(
         "a private attribute by the name that Python gives it",
         GRAPH
         + textwrap.dedent("""

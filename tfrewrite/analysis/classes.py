@@ -18,6 +18,8 @@ Method = ast.FunctionDef | ast.AsyncFunctionDef
 _CONVERTING = frozenset(
     "__array__ __array_interface__ __array_struct__ __float__ __int__ __index__ __complex__".split()
 )
+# By which argument these read an attribute.
+_READING_BY_TEXT = {"getattr": 1, "attrgetter": 0, "methodcaller": 0}
 _LISTING = ("dir", "getmembers")
 
 
@@ -191,6 +193,24 @@ class Classes:
         """Every place of the file that reads an attribute of that name, of whatever object."""
         return self._reads.get(attribute, [])
 
+    def read_by_text(self, attribute: str) -> bool:
+        """Whether an attribute may be read by its name as a text: `getattr(model, "train")`."""
+        return any(
+            attribute in (str(text.value).split("."))
+            if isinstance(text, ast.Constant)
+            else attribute.startswith(_beginning(text))
+            for text in self._texts_read
+        )
+
+    @cached_property
+    def _texts_read(self) -> list[ast.expr]:
+        found: list[ast.expr] = []
+        for name, place in _READING_BY_TEXT.items():
+            for call in self.calls(name):
+                if place == 0 or (call.args and self._names.dotted(call.args[0]) is None):
+                    found += call.args[place : place + 1]
+        return found
+
     @cached_property
     def _reads(self) -> dict[str, list[ast.Attribute]]:
         found: dict[str, list[ast.Attribute]] = {}
@@ -309,3 +329,17 @@ class Classes:
             if function is not None and self._source.parent(function) is not owner:
                 owner, method, value = None, None, None
         return Store(target, value, index, isinstance(parent, ast.AugAssign), method, owner)
+
+
+def _beginning(text: ast.expr) -> str:
+    """What a text begins with that is put together: `layer` of `"layer%d" % i`."""
+    match text:
+        case ast.Constant(value=str(value)):
+            return value.partition("%")[0].partition("{")[0]
+        case ast.JoinedStr(values=[first, *_]):
+            return _beginning(first)
+        case ast.BinOp(left=left):
+            return _beginning(left)
+        case ast.Call(func=ast.Attribute(value=value, attr="format")):
+            return _beginning(value)
+    return ""

@@ -347,7 +347,9 @@ class Moves:
             isinstance(store.value, (ast.List, ast.Dict)) and not store.augmented
             for store in stores or ()
         )
-        return made and self._owned.stays(self._classes.reads(target.attr), is_list=True)
+        if not made or self._classes.read_by_text(target.attr):
+            return False
+        return self._owned.stays(self._classes.reads(target.attr), is_list=True)
 
     def _origins(self, expr: ast.expr) -> set[str]:
         """The variables that an object may come from, through all their bindings."""
