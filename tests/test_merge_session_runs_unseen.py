@@ -125,6 +125,14 @@ TRAPS = [
         reason="feed-changes",
         shapes=OWN,
     ),
+    *[
+        refuses(
+            f"steps that are taken when a list is filled: {name}",
+            fed(filled, "steps = (sess.run(w_op) for _ in range(9))\nseen = [0]\n"),
+            reason="call-between",
+        )
+        for name, filled in (("added to", "seen += steps"), ("as a whole", "seen[:] = steps"))
+    ],
     refuses(
         "a list of the object that is had by its name as a text",
         GRAPH
@@ -275,6 +283,14 @@ REWRITES = [
         "a list that is gone through, and an array that is a copy",
         fed("seen.append(len(seen))", "seen = []\nfor one in seen:\n    print(one)\n"),
         fed("seen.append(len(seen))", "seen = []\nfor one in seen:\n    print(one)\n")
+        .replace("t = sess.run(total, ", "t, m = sess.run([total, largest], ")
+        .replace("    m = sess.run(largest, {x: batch})\n", ""),
+        contract="exact",
+    ),
+    rewrites(
+        "a list to which what was read is added, and a number",
+        fed("seen += [t]\n        n += t", "seen = []\nn = 0\n"),
+        fed("seen += [t]\n        n += t", "seen = []\nn = 0\n")
         .replace("t = sess.run(total, ", "t, m = sess.run([total, largest], ")
         .replace("    m = sess.run(largest, {x: batch})\n", ""),
         contract="exact",

@@ -148,7 +148,7 @@ class Moves:
         return None
 
     def _one(self, node: ast.AST, needs: list[ast.expr], depth: int) -> Obstacle | None:
-        for looped in _looped_over(node):
+        for looped in (*_looped_over(node), *self._added_to_list(node)):
             if not self._iterable(looped):
                 message = f"going through `{ast.unparse(looped)}` may run code that is not known"
                 return Obstacle("call-between", message)
@@ -164,6 +164,13 @@ class Moves:
         if isinstance(node, _OPAQUE):
             return Obstacle("call-between", f"line {node.lineno} runs code that is not known")
         return None
+
+    def _added_to_list(self, node: ast.AST) -> list[ast.expr]:
+        """What `seen += more` goes through, where that may be a list."""
+        match node:
+            case ast.AugAssign(target=ast.Name() as target, value=value):
+                return [] if self._owned.number(target) else [value]
+        return []
 
     def _crossed_call(self, call: ast.Call, needs: list[ast.expr], depth: int) -> Obstacle | None:
         if call in self._sessions.runs:
@@ -398,13 +405,19 @@ def _looped_over(node: ast.AST) -> list[ast.expr]:
             return [looped]
         case ast.Assign(targets=targets, value=value):
             unpacks = any(isinstance(target, (ast.Tuple, ast.List)) for target in targets)
-            return [value] if unpacks and not isinstance(value, ast.Tuple) else []
+            fills = any(map(_is_stretch, targets))
+            return [value] if fills or (unpacks and not isinstance(value, ast.Tuple)) else []
         case ast.Compare(ops=operators, comparators=containers):
             tests = zip(operators, containers, strict=True)
             return [c for operator, c in tests if isinstance(operator, (ast.In, ast.NotIn))]
         case ast.Call(func=ast.Attribute(attr="join" | "extend" | "update"), args=arguments):
             return list(arguments)
     return []
+
+
+def _is_stretch(target: ast.expr) -> bool:
+    """Whether a target is a stretch of a list, into which all elements of a value go."""
+    return isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice)
 
 
 def _is_plain_format(text: ast.expr) -> bool:
