@@ -93,14 +93,23 @@ class Classes:
 
     def method(self, cls: ast.ClassDef, name: str) -> Method | None:
         """The method that a class has under a name, where it surely is that one."""
-        if name in self._stores and any(s.owner is None for s in self._stores[name]):
-            return None  # `Class.name = other` or `object.name = other`
+        related = {None, cls, *(self.family(cls) or ()), *self._subclasses(cls)}
+        if any(store.owner in related for store in self._stores.get(name, ())):
+            return None  # `Class.name = other`, `object.name = other` or `self.name = other`
         for owner in self.family(cls) or ():
             bound = self._bound(owner, name)
             if bound:
                 only = bound[0].node if len(bound) == 1 else None
                 return only if isinstance(only, ast.FunctionDef) else None
         return None
+
+    def is_stored(self, attribute: str) -> bool:
+        """Whether the file gives an attribute of that name a value, of whatever object."""
+        return attribute in self._stores
+
+    def has_method(self, name: str) -> bool:
+        """Whether a class of the file has something of a certain name."""
+        return any(self._bound(cls, name) for cls in self._all)
 
     def extended(self, cls: ast.ClassDef) -> bool:
         """Whether a class has subclasses here, or is used other than by calling it."""

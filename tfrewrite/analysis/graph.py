@@ -50,6 +50,7 @@ _OPERATORS: dict[type[ast.AST], str] = {
 _STRUCTURING = frozenset(
     f"builtins.{name}" for name in "list tuple dict zip reversed enumerate sorted set".split()
 )
+_MAX_DEPTH = 4
 # Whatever these are given, they give data, or fail.
 _GIVING_DATA = frozenset(f"builtins.{name}" for name in "len int float str bool range".split())
 _STATIC_ATTRIBUTES = frozenset({"shape", "dtype", "name", "device", "graph", "get_shape"})
@@ -66,7 +67,7 @@ class Tracer:
         self._flow = facts.flow
         self._classes = facts.classes
         self._known: dict[tuple[ast.AST, Frame | None], Node] = {}
-        self.placement = Placement(facts.source, facts.flow, facts.classes, facts.managers, self)
+        self.placement = Placement(facts, self)
         self.inlining = Inlining(self)
         self.objects = Objects(facts.source, facts.scopes, facts.names, facts.classes, self)
         self._containers = facts.containers
@@ -216,10 +217,15 @@ class Tracer:
                 why = f"`{text(name)}`, which is changed in line {use.lineno}"
                 return unknown(name, why)
             added += more if container or self._containers.changes(use) else []
-        if not added:
-            return value
         inputs = [*value.inputs] if container else [("", value)]
         inputs += [("", self.trace(expr, frame)) for expr in added]
+        if (container or added) and any(map(_may_grow, (one for _, one in inputs))):
+            handed = next(filter(self._containers.hands_on, uses), None)
+            if handed is not None:
+                why = f"a list in `{text(name)}`, which may be changed by line {handed.lineno}"
+                return unknown(name, why)
+        if not added:
+            return value
         return Node(Kind.STRUCTURE, name, inputs=inputs, many=value.many)
 
     # Attributes and subscripts
@@ -425,6 +431,24 @@ class Tracer:
     def _structure(self, expr: ast.expr, parts: list[ast.expr], frame: Frame | None) -> Node:
         inputs = [("", self.trace(part, frame)) for part in parts]
         return Node(Kind.STRUCTURE, expr, inputs=inputs, many=self.placement.repeated(expr, frame))
+
+
+def _may_grow(value: Node, depth: int = 0) -> bool:
+    """Whether a value is a list that others may add a tensor to, or a tuple with one in it.
+
+    What holds nothing but numbers or texts is data, and stays so.
+    """
+    value = plain(value)
+    if depth > _MAX_DEPTH or value.kind not in (Kind.STRUCTURE, Kind.CHOICE):
+        return depth > _MAX_DEPTH
+    if any(_may_grow(one, depth + 1) for one in value.values):
+        return True
+    fixed = isinstance(value.expr, (ast.Tuple, ast.Starred, ast.GeneratorExp))
+    if isinstance(value.expr, ast.Call) and isinstance(value.expr.func, ast.Name):
+        fixed = value.expr.func.id in ("zip", "tuple", "enumerate", "reversed")
+    if fixed or value.kind is Kind.CHOICE:
+        return False
+    return not value.inputs or any(plain(one).kind is not Kind.CONSTANT for one in value.values)
 
 
 def _method_of(maker: str, name: str) -> str:
