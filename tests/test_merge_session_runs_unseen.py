@@ -92,6 +92,12 @@ TRAPS = [
         an_output_argument_of_a_method=("pass", "view.mean(0, None, view.view())"),
     ),
     refuses(
+        "a parameter that is a number by default only",
+        of_two_names("view += 1").replace("def step(view, batch)", "def step(view=0, batch=None)"),
+        reason="feed-changes",
+        shapes=OWN,
+    ),
+    refuses(
         "rows of an array, which are views of it",
         GRAPH
         + textwrap.dedent("""

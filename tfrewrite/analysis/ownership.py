@@ -42,7 +42,9 @@ class Ownership:
     def number(self, name: ast.Name) -> bool:
         """Whether a variable starts as a number, which nothing can change in place."""
         bindings = [b for b in self._scopes.bindings(name) if b.how is not How.AUGMENT]
-        return bool(bindings) and all(is_number(binding.value) for binding in bindings)
+        return bool(bindings) and all(
+            binding.how is How.ASSIGN and is_number(binding.value) for binding in bindings
+        )
 
     def alone(self, name: ast.Name) -> bool:
         """Whether a variable holds an object made for it, and nothing else ever gets hold of it."""
