@@ -654,6 +654,7 @@ test_refused_for_where_it_stands = bench(
     *[
         refuses(name, loop("print(sess.run(tf.exp(w)))", after=after), reason=reason)
         for name, after, reason in (
+            ("a scope", "with tf.name_scope('exp') as name:\n    print(name)", "graph-read"),
             ("ops are counted", "g = sess.graph\nprint(g.version)", "graph-read"),
             ("ops are listed", "print(tf.get_default_graph().get_operations())", "graph-read"),
             ("looked up", "sess.graph.get_tensor_by_name('Exp_3:0')", "graph-read"),
