@@ -411,6 +411,29 @@ test_refused = bench(
         ),
         reason="source-changes",
     ),
+    *[
+        refuses(
+            f"the loop changes the array {name}",
+            eager(
+                "ds = tf.data.Dataset.from_tensor_slices(data).batch(2)",
+                before=f"data = np.zeros([9])\n{before}",
+                train=f"for x in ds:\n    {change}",
+            ),
+            reason="source-changes",
+            shapes=(),
+        )
+        for name, before, change in (
+            ("by all its elements", "", "data.flat = 5"),
+            ("by an attribute of another name", "other = data", "other.real = 5"),
+            ("by the method of the brackets", "", "data.__setitem__(3, 5)"),
+            ("by a method that is had by its name", "", "getattr(data, 'fill')(5)"),
+            (
+                "by a generator",
+                "def g(a):\n    while True:\n        a[3] = 5\n        yield\nsteps = g(data)",
+                "next(steps)",
+            ),
+        )
+    ],
     refuses(
         "a decorator that may do anything",
         eager(

@@ -17,6 +17,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import (
     CONSUMING,
     LAZY,
+    SET_IN_ARRAYS,
     CallEffect,
     effect_of_method,
     effect_of_path,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 _LOG_METHODS = frozenset("debug info warning warn error critical exception log".split())
 _MAX_DEPTH = 8
 _OF_ARRAYS = frozenset("T shape size ndim dtype real imag flat".split())
-_SET_IN_ARRAYS = frozenset("shape strides dtype flat real imag data mask".split())
 _OPAQUE = (
     ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef,
     ast.With, ast.AsyncWith, ast.AsyncFor, ast.Try, ast.Match, ast.Global, ast.Nonlocal,
@@ -221,7 +221,7 @@ class Moves:
         while isinstance(root, (ast.Attribute, ast.Subscript)):
             root = root.value
         is_self = isinstance(root, ast.Name) and self._classes.of_self(root) is not None
-        if target.attr in _SET_IN_ARRAYS and not (is_self and root is target.value):
+        if target.attr in SET_IN_ARRAYS and not (is_self and root is target.value):
             return False  # of an array, of which others may hold a view
         origins = set().union(*(self._origins(need) for need in needs))
         if not is_self and self.mentions(root) & origins:

@@ -90,6 +90,8 @@ _NO_OUTPUT_ARGUMENT = frozenset(
 _NO_PLACES = (
     ast.Constant, ast.UnaryOp, ast.BinOp, ast.Compare, ast.List, ast.Tuple, ast.JoinedStr,
 )  # fmt: skip
+# Attributes of an array which, when they are set, change it for all who look at its memory.
+SET_IN_ARRAYS = frozenset("shape strides dtype flat real imag data mask".split())
 REDUCING_METHODS = frozenset(
     "mean sum std var min max prod cumsum all any round dot argmax argmin argsort ptp".split()
 )
