@@ -114,6 +114,15 @@ TRAPS = [
         for method in ("run", "minimize")
     ],
     refuses(
+        "a default that holds what an earlier call has put into it",
+        of(
+            "def first(part, held=[]):\n    held.append(part)\n    return held[0]\nfirst(noisy)",
+            "first(clean)",
+        ),
+        reason="fetch-not-traced",
+        shapes=OWN,
+    ),
+    refuses(
         "a method in the place of which an object has something else",
         of_model(
             """

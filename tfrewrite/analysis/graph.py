@@ -19,6 +19,7 @@ from tfrewrite.analysis.nodes import (
     Node,
     choice,
     is_python,
+    may_grow,
     plain,
     text,
     unknown,
@@ -50,7 +51,6 @@ _OPERATORS: dict[type[ast.AST], str] = {
 _STRUCTURING = frozenset(
     f"builtins.{name}" for name in "list tuple dict zip reversed enumerate sorted set".split()
 )
-_MAX_DEPTH = 4
 # Whatever these are given, they give data, or fail.
 _GIVING_DATA = frozenset(f"builtins.{name}" for name in "len int float str bool range".split())
 _STATIC_ATTRIBUTES = frozenset({"shape", "dtype", "name", "device", "graph", "get_shape"})
@@ -70,7 +70,7 @@ class Tracer:
         self.placement = Placement(facts, self)
         self.inlining = Inlining(self)
         self.objects = Objects(facts.source, facts.scopes, facts.names, facts.classes, self)
-        self._containers = facts.containers
+        self.containers = facts.containers
         self._elements: dict[tuple[Node, int | None], Node] = {}
 
     def trace(self, expr: ast.expr, frame: Frame | None = None) -> Node:
@@ -212,15 +212,15 @@ class Tracer:
         container = value.kind is Kind.STRUCTURE
         added: list[ast.expr] = []
         for use in uses:
-            more, known = self._containers.added_through(use)
-            if not known and (container or self._containers.changes(use)):
+            more, known = self.containers.added_through(use)
+            if not known and (container or self.containers.changes(use)):
                 why = f"`{text(name)}`, which is changed in line {use.lineno}"
                 return unknown(name, why)
-            added += more if container or self._containers.changes(use) else []
+            added += more if container or self.containers.changes(use) else []
         inputs = [*value.inputs] if container else [("", value)]
         inputs += [("", self.trace(expr, frame)) for expr in added]
-        if (container or added) and any(map(_may_grow, (one for _, one in inputs))):
-            handed = next(filter(self._containers.hands_on, uses), None)
+        if (container or added) and any(map(may_grow, (one for _, one in inputs))):
+            handed = next(filter(self.containers.hands_on, uses), None)
             if handed is not None:
                 why = f"a list in `{text(name)}`, which may be changed by line {handed.lineno}"
                 return unknown(name, why)
@@ -431,24 +431,6 @@ class Tracer:
     def _structure(self, expr: ast.expr, parts: list[ast.expr], frame: Frame | None) -> Node:
         inputs = [("", self.trace(part, frame)) for part in parts]
         return Node(Kind.STRUCTURE, expr, inputs=inputs, many=self.placement.repeated(expr, frame))
-
-
-def _may_grow(value: Node, depth: int = 0) -> bool:
-    """Whether a value is a list that others may add a tensor to, or a tuple with one in it.
-
-    What holds nothing but numbers or texts is data, and stays so.
-    """
-    value = plain(value)
-    if depth > _MAX_DEPTH or value.kind not in (Kind.STRUCTURE, Kind.CHOICE):
-        return depth > _MAX_DEPTH
-    if any(_may_grow(one, depth + 1) for one in value.values):
-        return True
-    fixed = isinstance(value.expr, (ast.Tuple, ast.Starred, ast.GeneratorExp))
-    if isinstance(value.expr, ast.Call) and isinstance(value.expr.func, ast.Name):
-        fixed = value.expr.func.id in ("zip", "tuple", "enumerate", "reversed")
-    if fixed or value.kind is Kind.CHOICE:
-        return False
-    return not value.inputs or any(plain(one).kind is not Kind.CONSTANT for one in value.values)
 
 
 def _method_of(maker: str, name: str) -> str:
