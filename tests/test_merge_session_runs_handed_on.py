@@ -8,6 +8,7 @@ from rulebench import Case, bench, refuses, rewrites
 from tfrewrite.codemods.merge_session_runs import MergeSessionRuns
 
 GRAPH = """\
+import numpy as np
 import tensorflow as tf
 
 x = tf.placeholder(tf.float32, [None, 3])
@@ -155,6 +156,67 @@ TRAPS = [
         )
         for name, (head, before, call) in CALLS.items()
     ],
+]
+
+
+def shown(source: str, code: str) -> str:
+    """The same with some code between the two runs."""
+    return source.replace("    b =", f"    shown = {code}\n    b =")
+
+
+# What the body of a class has under a name, and what runs it.
+BODIES = {
+    "a special method by another name": (
+        "def tell(self):\n    return take()\n__repr__ = tell",
+        "repr(model)",
+    ),
+    "a special method that is a lambda": ("__str__ = lambda self: take()", "str(model)"),
+    "a special method under an if": (
+        "if True:\n    def __len__(self):\n        return take()",
+        "len(model)",
+    ),
+    "a property by another name": ("value = lazy(lambda self: take())", "model.value"),
+    "a property under an if": (
+        "if True:\n    @property\n    def value(self):\n        return take()",
+        "model.value",
+    ),
+    "a property with a type": ("value: int = property(lambda self: take())", "model.value"),
+    "one of two": ("value, other = property(lambda self: take()), 1", "model.value"),
+    "a property of a library": ("value = functools.cached_property(take)", "model.value"),
+}
+TAKING = """\
+import functools
+lazy = property
+
+
+def take():
+    return str(sess.run(count_op))
+
+
+"""
+
+TRAPS += [
+    *[
+        refuses(
+            f"code of a class that is not written as a method: {name}",
+            shown(of_model(body, "model = Model()", "clean", TAKING), code),
+            reason="call-between",
+            shapes=(),
+        )
+        for name, (body, code) in BODIES.items()
+    ],
+    refuses(
+        "a method of an object that numpy asks for",
+        shown(of_model("pass", "model = Model()\nmodel.mean = fill", "clean"), "np.mean(model)"),
+        reason="call-between",
+        shapes=(),
+    ),
+    refuses(
+        "a class that is made by a call",
+        of("Model = type('Model', (object,), {'__repr__': lambda self: 'm'})", "clean"),
+        reason="dynamic-code",
+        shapes=(),
+    ),
 ]
 
 MERGED = RUNS.replace("a = sess.run(one, ", "a, b = sess.run([one, other], ").replace(

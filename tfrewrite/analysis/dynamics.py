@@ -113,7 +113,9 @@ class Dynamics:
                 # It may bring another `print`, or another `tf`.
                 return f"`{ast.unparse(statement)}` in line {statement.lineno}"
         for call in self._source.all(ast.Call):
-            if self._names.dotted(call.func) in _NAMESPACES and not self._only_compares(call):
+            path = self._names.dotted(call.func)
+            made = path == "builtins.type" and len(call.args) > 1  # a class that has no text
+            if made or (path in _NAMESPACES and not self._only_compares(call)):
                 return f"`{ast.unparse(call.func)}(...)` in line {call.lineno}"
         for text in self._source.all(ast.Constant):
             if isinstance(text.value, str) and text.value in _HIDDEN:
