@@ -140,6 +140,26 @@ TRAPS = [
         for name, filled in (("added to", "seen += steps"), ("as a whole", "seen[:] = steps"))
     ],
     refuses(
+        "a list of the object, the sum of which is fed",
+        GRAPH
+        + textwrap.dedent("""
+        class Model:
+            def __init__(self):
+                self.seen = []
+
+            def step(self):
+                t = sess.run(total, {x: [[sum(self.seen), 1, 2]]})
+                self.seen.append(t)
+                m = sess.run(largest, {x: [[sum(self.seen), 1, 2]]})
+
+        model = Model()
+        for i in range(9):
+            model.step()
+        """),
+        reason="feed-changes",
+        shapes=OWN,
+    ),
+    refuses(
         "a list of the object that is had by its name as a text",
         GRAPH
         + textwrap.dedent("""

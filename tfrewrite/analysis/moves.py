@@ -338,7 +338,10 @@ class Moves:
     def _may_share(self, target: ast.expr, needs: list[ast.expr]) -> bool:
         """Whether changing an object in place may be seen through one of the expressions."""
         if not isinstance(target, ast.Name):
-            return not self._is_own_list(target)
+            asked = (node for need in needs for node in ast.walk(need))
+            named = getattr(target, "attr", "")
+            seen = any(isinstance(node, ast.Attribute) and node.attr == named for node in asked)
+            return seen or not self._is_own_list(target)
         needed: set[str] = set()
         for need in needs:
             needed |= self._origins(need)
