@@ -52,9 +52,9 @@ class DropUnusedFetches(Rule):
       what is left in another way, and the last bit may differ.
 
     Three things are taken for granted. The sizes of what is fed fit the value that goes, and all
-    variables that it reads are initialised: if not, the script stopped there and now goes on. A
-    name at the top level of the script that starts with `_`, or stands under `if __name__ ==
-    "__main__":`, is not imported by another module.
+    variables that it reads are initialised: if not, the script stopped there and now goes on. No
+    other module reads a name at the top level of the script that starts with `_`, or stands under
+    `if __name__ == "__main__":`, be it by `import __main__`.
 
     ## When it does not help
     Where what stays needs nearly all that goes, as a loss beside its update: the copy of a number
@@ -237,13 +237,20 @@ class _Step:
         if not self._only_names(value.fetch):
             message = f"`{title}` makes an operation, or runs code, where it stands"
             return Obstacle("fetch-builds-graph", message)
-        target = value.target
-        if isinstance(target, ast.Name) and self._facts.unread.importable(target):
+        return self._read_elsewhere(value.target) if isinstance(value.target, ast.Name) else None
+
+    def _read_elsewhere(self, target: ast.Name) -> Obstacle | None:
+        """Why somebody may read a name of the module other than by saying it in this file."""
+        if self._facts.unread.importable(target):
             message = (
                 f"another module may import `{target.id}`: put the loop into a function, or call"
                 f" it `_{target.id}`"
             )
             return Obstacle("importable-name", message)
+        otherwise = self._facts.unread.named_otherwise(target)
+        if otherwise is not None:
+            line = getattr(otherwise, "lineno", target.lineno)
+            return Obstacle("dynamic-code", f"line {line} may read `{target.id}` of the module")
         return None
 
     def _only_names(self, fetch: ast.expr) -> bool:

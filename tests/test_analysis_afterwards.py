@@ -34,6 +34,25 @@ def later(text: str) -> tuple[set[str], bool]:
         ("class A:\n    def __iter__(self):\n        a()\nx = A()\nb()  # here\n", {"a", "b"}),
         ("class A:\n    def __exit__(self, *e):\n        a()\nx = A()\nb()  # here\n", {"a", "b"}),
         ("class A:\n    def __call__(self):\n        a()\nx = A()\nb()  # here\n", {"b"}),
+        (
+            "class A:\n    def __getitem__(self, k):\n        a()\nx = A()\nb()  # here\n",
+            {"a", "b"},
+        ),
+        (
+            "class A:\n    def f(self):\n        a()\n    g = property(f)\nb()  # here\n",
+            {"a", "b", "property"},
+        ),
+        (
+            "def d(f):\n    return lambda: a()\n@d\ndef f():\n    c()\nb()  # here\nf()\n",
+            {"a", "b", "c", "f"},
+        ),
+        (
+            "def d(A):\n    return lambda: a()\n@d\nclass A:\n    pass\nb()  # here\nA()\n",
+            {"a", "b", "A"},
+        ),
+        ("@d\ndef d(f):\n    a()\nb()  # here\nd()\n", {"a", "b", "d"}),
+        ("@A\nclass A:\n    pass\nb()  # here\nA()\n", {"b", "A"}),
+        ("b()  # here\ndef f(x: a(), *y: c()) -> e(): pass\n", {"a", "b", "c", "e"}),
         ("def f():\n    yield a()\nx = f()\nb()  # here\n", {"a", "b"}),
         ("def f():\n    yield a()\nb()  # here\n", {"b"}),
         ("x = (a() for k in y)\nb()  # here\n", {"a", "b"}),

@@ -86,8 +86,10 @@ def test_a_try_around_nothing_but_imports_calls_no_function(body: str, *, catche
 
 
 CALLER = """
+sess = tf.Session()
 def one():
-    {before}a = run()  # here
+    a = sess.run(loss)  # here
+    {after}
 
 def two():
     one()
@@ -100,12 +102,78 @@ for i in v:
 """
 
 
-def test_a_caller_of_a_caller_may_catch_what_outlives_the_function() -> None:
-    assert caught(CALLER.format(before="seen.append(1)\n    "))
+@pytest.mark.parametrize(
+    "after",
+    [
+        "seen.append(1)",
+        "b = seen.pop()",
+        "b = print(a)",
+        "b, (c, d.last) = 1, (2, 3)",
+        "d[0] = a",
+        "global b; b = a",
+        "b = a; later = lambda: b",
+    ],
+)
+def test_a_caller_of_a_caller_may_catch_what_outlives_the_function(after: str) -> None:
+    assert caught(CALLER.format(after=after))
 
 
-def test_names_of_a_function_do_not_outlive_it() -> None:
-    assert not caught(CALLER.format(before="b = run()\n    "))
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        ("def one(self):", "go = lambda: Model().one()\n    go()"),
+        ("def one(self):", "getattr(Model(), 'one')()"),
+        ("def one(self):", "getattr(Model(), name)()"),
+        ("def __init__(self):", "Model()"),
+        ("def __call__(self):", "Model()()"),
+        ("def __next__(self):", "next(Model())"),
+    ],
+)
+@pytest.mark.parametrize("catches", ["try:\n    {}\nexcept E:\n    pass", "with quiet():\n    {}"])
+def test_a_function_may_be_called_without_its_name(function: str, call: str, catches: str) -> None:
+    text = (
+        f"class Model:\n    {function}\n        a.append(run())  # here\n{catches.format(call)}\n"
+    )
+    assert caught(text)
+
+
+def test_a_generator_runs_where_its_elements_are_taken() -> None:
+    text = """
+    def one():
+        a.append(run())  # here
+        yield 1
+    steps = one()
+    try:
+        next(steps)
+    except E:
+        pass
+    """
+    assert caught(text)
+
+
+def test_a_text_that_is_no_name_of_a_method_is_none() -> None:
+    text = """
+    class Model:
+        def train(self):
+            a.append(run())  # here
+    print("train", getattr(model, "layer%d" % i), getattr(tf.train, name))
+    try:
+        open("train")
+    except OSError:
+        pass
+    Model().train()
+    """
+    assert not caught(text)
+
+
+@pytest.mark.parametrize("after", ["b = sess.run(loss)", "b, (c, d) = len(a), (2, 3)", "return a"])
+def test_names_of_a_function_do_not_outlive_it(after: str) -> None:
+    assert not caught(CALLER.format(after=after))
+
+
+def test_what_comes_before_the_runs_has_been_done_in_any_case() -> None:
+    text = CALLER.format(after="b = sess.run(loss)")
+    assert not caught(text.replace("    a = sess", "    seen.append(1)\n    a = sess"))
 
 
 def test_an_else_block_is_not_caught() -> None:

@@ -282,6 +282,21 @@ def test_every_making_of_an_object_and_every_read_of_an_attribute() -> None:
     assert found.classes.reads("cost") == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["'loss'", "name", "'lo%s' % rest", "f'l{rest}'", "'{}'.format(name)", "'l' + rest"],
+)
+def test_an_attribute_may_be_read_by_a_text(text: str) -> None:
+    assert facts(f"import operator\na = getattr(model, {text})\n").classes.read_by_text("loss")
+    assert facts(f"a = attrgetter({text})(model)\n").classes.read_by_text("loss")
+
+
+@pytest.mark.parametrize("text", ["getattr(model, 'net')", "getattr(np, name)", "print('loss')"])
+def test_other_texts_read_other_attributes(text: str) -> None:
+    found = facts(f"import numpy as np\na = {text}\nb = getattr(model, 'layer%d' % i)\n")
+    assert not found.classes.read_by_text("loss")
+
+
 def test_a_setattr_of_the_files_own_is_not_the_builtin() -> None:
     text = MODEL + "def setattr(a, b): pass\nsetattr(model, 'x')\n"
     assert isinstance(facts(text).names, Names)

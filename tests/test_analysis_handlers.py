@@ -35,6 +35,19 @@ def looking(text: str) -> str:
             "    except E as e:\n        print(e)\nh(g)\n"
         ),
         "def g():\n    f()  # here\nh = g\ntry:\n    h()\nexcept E as e:\n    print(e)\n",
+        *(
+            f"class A:\n    def {method}(self):\n        f()  # here\n"
+            f"try:\n    {call}\nexcept E as e:\n    print(e)\n"
+            for method, call in (
+                ("__init__", "A()"),
+                ("__call__", "A()()"),
+                ("__len__", "len(A())"),
+                ("__enter__", "with A() as a: pass"),
+                ("go", "getattr(A(), 'go')()"),
+                ("go", "getattr(A(), 'g' + 'o')()"),
+                ("go", "operator.methodcaller('go')(A())"),
+            )
+        ),
     ],
 )
 def test_what_looks(text: str) -> None:

@@ -40,6 +40,7 @@ def module(body: str, guard: str = "if True:") -> str:
     return GRAPH + f"{guard}\n" + textwrap.indent(loop, "    ")
 
 
+MAIN = 'if __name__ == "__main__":'
 FEED = "{x: images, y: labels}"
 THREE = f"""
     _, l, a = sess.run([train_op, loss, accuracy], {FEED})
@@ -256,6 +257,39 @@ REFUSED = [
         "the script as a module of its own",
         step(THREE, graph="import __main__ as names\n"),
         reason="dynamic-code",
+    ),
+    *[
+        refuses(
+            f"a name of the module that is had otherwise: {name}",
+            f"{before}\n{module(THREE, MAIN)}{after}\n",
+            reason="dynamic-code",
+            shapes=(),
+        )
+        for name, before, after in (
+            ("imported", "", "def show():\n    from __main__ import a"),
+            ("an attribute", "import importlib", "print(importlib.import_module('__main__').a)"),
+            ("by its text", "import sys", "print(getattr(__import__('__main__'), 'a'))"),
+            ("in a text that is run", "import timeit", "print(timeit.timeit('a > 0', number=3))"),
+            ("in a doctest", "import doctest", "def show():\n    '''\n    >>> a > 0\n    '''"),
+            ("the modules by name", "from sys import modules", "print(modules[__name__])"),
+            ("all members", "import inspect", "print(inspect.getmembers(module))"),
+        )
+    ],
+    refuses(
+        "the frame of a generator",
+        GRAPH
+        + textwrap.dedent(f"""
+        def train(sess):
+            for images, labels in batches:
+                _, l, a = sess.run([train_op, loss, accuracy], {FEED})
+                yield l
+
+        steps = train(tf.Session())
+        for l in steps:
+            print(steps.gi_frame.f_locals)
+        """),
+        reason="dynamic-code",
+        shapes=(),
     ),
     refuses("a breakpoint", step(THREE + "    breakpoint()\n"), reason="dynamic-code"),
     refuses(

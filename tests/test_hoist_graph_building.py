@@ -437,6 +437,23 @@ test_refused_for_its_operands = bench(
         shapes=OWN,
     ),
     refuses(
+        "a list of tensors that is had by its name as a text",
+        script(
+            """
+            class Model:
+                def __init__(self):
+                    self.parts = [w, w * w]
+
+                def train(self):
+                    for step in range(10):
+                        print(sess.run(tf.add_n(self.parts)))
+                        getattr(self, "parts").append(w)
+            """
+        ),
+        reason="operand-unknown",
+        shapes=OWN,
+    ),
+    refuses(
         "a parameter whose callers are not seen",
         script(
             """
@@ -637,6 +654,8 @@ test_refused_for_where_it_stands = bench(
     *[
         refuses(name, loop("print(sess.run(tf.exp(w)))", after=after), reason=reason)
         for name, after, reason in (
+            ("a scope", "with tf.name_scope('exp') as name:\n    print(name)", "graph-read"),
+            ("ops are counted", "g = sess.graph\nprint(g.version)", "graph-read"),
             ("ops are listed", "print(tf.get_default_graph().get_operations())", "graph-read"),
             ("looked up", "sess.graph.get_tensor_by_name('Exp_3:0')", "graph-read"),
             ("written", "tf.summary.FileWriter('logs', sess.graph)", "graph-read"),

@@ -137,6 +137,27 @@ test_refused = bench(
         ),
         reason="generator-shares-state",
     ),
+    *[
+        refuses(
+            f"a name or an attribute that is had otherwise: {name}",
+            eager(
+                "ds = tf.data.Dataset.from_generator(model.gen, tf.float32).batch(2)",
+                before="class Model:\n    def __init__(self):\n        self.__scale = 1.0\n\n"
+                "    def gen(self):\n        for i in range(9):\n"
+                f"            yield i * self.__scale\nmodel = Model()\n{before}",
+                train=f"for x in ds:\n    {change}",
+            ),
+            reason="function-not-seen",
+            shapes=(),
+        )
+        for name, before, change in (
+            ("the long spelling", "", "model._Model__scale = step(x)"),
+            ("the main module", "import __main__ as script", "script.model = step(x)"),
+            ("the modules", "from sys import modules", "modules[__name__].model = step(x)"),
+            ("a text", "import importlib as i", "i.import_module('__main__').model = step(x)"),
+            ("a frame", "import sys", "sys._getframe().f_globals['model'] = step(x)"),
+        )
+    ],
     refuses(
         "a generator reads a buffer that the loop fills",
         eager(
@@ -390,6 +411,29 @@ test_refused = bench(
         ),
         reason="source-changes",
     ),
+    *[
+        refuses(
+            f"the loop changes the array {name}",
+            eager(
+                "ds = tf.data.Dataset.from_tensor_slices(data).batch(2)",
+                before=f"data = np.zeros([9])\n{before}",
+                train=f"for x in ds:\n    {change}",
+            ),
+            reason="source-changes",
+            shapes=(),
+        )
+        for name, before, change in (
+            ("by all its elements", "", "data.flat = 5"),
+            ("by an attribute of another name", "other = data", "other.real = 5"),
+            ("by the method of the brackets", "", "data.__setitem__(3, 5)"),
+            ("by a method that is had by its name", "", "getattr(data, 'fill')(5)"),
+            (
+                "by a generator",
+                "def g(a):\n    while True:\n        a[3] = 5\n        yield\nsteps = g(data)",
+                "next(steps)",
+            ),
+        )
+    ],
     refuses(
         "a decorator that may do anything",
         eager(

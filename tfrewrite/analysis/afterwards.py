@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-# Methods that a class names, or a call, or an index; all others of `__this__` kind run unnamed.
-_NAMED_METHODS = frozenset(
-    "__init__ __new__ __call__ __getitem__ __init_subclass__ __class_getitem__".split()
-)
+# Methods that a class names, or a call; all others of `__this__` kind run unnamed.
+_NAMED_METHODS = frozenset("__init__ __new__ __call__ __init_subclass__".split())
 _CALLED_LATER = ("builtins.map", "builtins.filter", "atexit.")
 # Methods of `contextlib.ExitStack`, which calls what it is given when it is left.
 _CALLED_AT_THE_EXIT = frozenset({"callback", "push", "enter_context"})
@@ -79,6 +77,7 @@ class Afterwards:
             path = self._names.dotted(user.func) if isinstance(user, ast.Call) else None
             if path is None or not path.startswith(_CONSUMING) or path in _CALLED_LATER:
                 found.append(generator)
+        found += self._classes.calls("property")  # whose function runs where it is read
         return found + [call for call in self._source.all(ast.Call) if self._is_for_later(call)]
 
     def _is_for_later(self, node: ast.expr) -> bool:
@@ -111,13 +110,31 @@ class Afterwards:
         return walk.rest.nodes
 
     def entered(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The functions of the file that a name or an attribute may lead into."""
+        """The functions of the file that a name or an attribute may lead into.
+
+        One that is decorated may be what a decorator of the file has made in its place.
+        """
+        seen: set[ast.AST] = set()
+        stack = [node]
+        while stack:
+            for function in self._named(stack.pop()):
+                if function not in seen:
+                    seen.add(function)
+                    yield function
+                    for decorator in getattr(function, "decorator_list", ()):
+                        stack += ast.walk(decorator)
+
+    def _named(self, node: ast.AST) -> Iterator[ast.AST]:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             for binding in self._scopes.bindings(node):
                 if isinstance(binding.node, _FUNCTIONS):
                     yield binding.node
                 elif isinstance(binding.node, ast.ClassDef):
                     yield from self._magic(binding.node)
+                    for decorator in binding.node.decorator_list:
+                        for part in ast.walk(decorator):
+                            if getattr(part, "id", "") != binding.node.name:
+                                yield from self._named(part)
         elif isinstance(node, ast.Attribute) and self._names.dotted(node) is None:
             for cls in self._source.all(ast.ClassDef):
                 for method in cls.body:
@@ -162,6 +179,10 @@ class Afterwards:
             for name in self._source.all(ast.Name)
             if name.id == function.name and self._own.named(name) is function
         ]
+
+
+def _annotations(arguments: ast.arguments) -> Iterator[ast.expr | None]:
+    return (one.annotation for one in ast.walk(arguments) if isinstance(one, ast.arg))
 
 
 def _is_unnamed(method: str) -> bool:
@@ -226,6 +247,7 @@ class _Walk:
                 stack += current.decorator_list
                 stack += current.args.defaults
                 stack += [default for default in current.args.kw_defaults if default]
+                stack += [one for one in (current.returns, *_annotations(current.args)) if one]
             else:
                 stack += self._source.children(current)
             entered = () if current in self._foreign else self._afterwards.entered(current)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.python_calls import CallEffect, effect_of_path
+from tfrewrite.analysis.scopes import Function
 from tfrewrite.analysis.source import Block
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ class Catching:
         self._flow = facts.flow
         self._classes = facts.classes
         self._managers = facts.managers
+        self._scopes = facts.scopes
+        self._sessions = facts.sessions
 
     def caught(self, block: Block, statement: ast.stmt) -> str:
         """The words for what may catch an exception of a statement of a block, if anything.
@@ -41,9 +45,36 @@ class Catching:
         Callers count where the block does something that outlives the exception.
         """
         found = self._around(statement)
-        if found or all(_only_binds_names(other) for other in block):
+        moved_past = block[block.index(statement) :]
+        if found or all(map(self._is_forgotten, moved_past)):
             return found
         return self._around_callers(statement, set())
+
+    def _is_forgotten(self, statement: ast.stmt) -> bool:
+        """Whether all that a statement does is gone when its function is left."""
+        value = statement.value if isinstance(statement, (ast.Assign, ast.Return)) else None
+        calls = (node for node in ast.walk(value) if isinstance(node, ast.Call)) if value else ()
+        if not all(call in self._sessions.runs or self._is_pure(call) for call in calls):
+            return False
+        if isinstance(statement, ast.Assign):
+            return all(map(self._is_local, statement.targets))
+        return isinstance(statement, (ast.Return, ast.Pass))
+
+    def _is_pure(self, call: ast.Call) -> bool:
+        path = self._names.dotted(call.func)
+        return path is not None and effect_of_path(path) is CallEffect.PURE
+
+    def _is_local(self, target: ast.expr) -> bool:
+        """Whether a target binds names that nobody sees outside of this call of the function."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            return all(map(self._is_local, target.elts))
+        if not isinstance(target, ast.Name):
+            return False
+        home = self._scopes.of(target)
+        uses = self._scopes.uses(target)
+        return home.owner(target.id) is home and all(
+            self._source.function(use) is self._source.function(target) for use in uses
+        )
 
     def seen(self, statement: ast.stmt) -> str:
         """The words for what may catch an exception of a statement, here or around a caller."""
@@ -51,22 +82,34 @@ class Catching:
 
     def _around_callers(self, node: ast.AST, seen: set[ast.AST]) -> str:
         function = self._source.function(node)
-        if function is None or function in seen or isinstance(function, ast.Lambda):
+        if function is None or function in seen:
             return ""
         seen.add(function)
+        name = called_by(function, self._source)
         if left_to_others(function, self._source, self._names, self._classes):
-            for other in self._source.all(ast.Try):
-                if not self._all_end(other) and not _only_imports(other.body):
-                    line, name = other.lineno, function.name
-                    return (
-                        f"the `try` of line {line} may be around a call of `{name}`, and sees"
-                        " exceptions of it"
-                    )
-        for call in self._classes.calls(function.name):
+            found = self._anywhere()
+            if found:
+                return f"{found} may be around a call of `{name}`, and sees exceptions of it"
+        for call in self._classes.calls(name):
             found = self._around(call) or self._around_callers(call, seen)
             if found:
                 return found
         return ""
+
+    def _anywhere(self) -> str:
+        """The words for something in the file that goes on after an exception."""
+        for handling in self._source.all(ast.Try):
+            if not self._all_end(handling) and not _only_imports(handling.body):
+                return f"the `try` of line {handling.lineno}"
+        for managed in self._source.all(ast.With):
+            if not self._managers.known(managed) and not self._of_tensorflow(managed):
+                return f"the `with` of line {managed.lineno}"
+        return ""
+
+    def _of_tensorflow(self, managed: ast.With) -> bool:
+        """Whether all managers are made by functions of TensorFlow's, which let exceptions pass."""
+        calls = [item.context_expr for item in managed.items]
+        return all(isinstance(one, ast.Call) and self._names.tf(one.func) for one in calls)
 
     def _around(self, node: ast.AST) -> str:
         child = node
@@ -104,18 +147,31 @@ class Catching:
         return found - {handler.name or ""}
 
 
-def left_to_others(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, source: Source, names: Names, classes: Classes
-) -> bool:
-    """Whether a function is called out of sight: by its decorator, or by who it is given to."""
+def called_by(function: Function, source: Source) -> str:
+    """The name that calls of a function say: that of the class for the one that makes objects."""
+    name = "a lambda" if isinstance(function, ast.Lambda) else function.name
+    cls = source.parent(function)
+    return cls.name if name == "__init__" and isinstance(cls, ast.ClassDef) else name
+
+
+def left_to_others(function: Function, source: Source, names: Names, classes: Classes) -> bool:
+    """Whether a function is called out of sight: by its decorator, or by who it is given to.
+
+    What Python calls itself is, such as `__call__`, and so is what a generator does.
+    """
+    name = called_by(function, source)
+    if isinstance(function, ast.Lambda) or name.startswith("__") or is_generator(function, source):
+        return True
     for decorator in function.decorator_list:
         made = decorator.func if isinstance(decorator, ast.Call) else decorator
         if names.dotted(made) not in _CALLING_AS_IT_IS:
             return True
     loads: list[ast.Name | ast.Attribute] = []
-    loads += [one for one in source.all(ast.Name) if one.id == function.name]
+    loads += [one for one in source.all(ast.Name) if one.id == name]
     if isinstance(source.parent(function), ast.ClassDef):
-        loads += [one for one in classes.reads(function.name) if names.dotted(one) is None]
+        loads += [one for one in classes.reads(name) if names.dotted(one) is None]
+        if classes.read_by_text(name):
+            return True
     for load in loads:
         parent = source.parent(load)
         if isinstance(parent, ast.keyword):
@@ -127,6 +183,14 @@ def left_to_others(
         if parent.func is not load and names.dotted(parent.func) not in _STARTING:
             return True
     return False
+
+
+def is_generator(function: Function, source: Source) -> bool:
+    yields = (ast.Yield, ast.YieldFrom)
+    return any(
+        isinstance(node, yields) and source.function(node) is function
+        for node in ast.walk(function)
+    )
 
 
 def _is_try(node: ast.AST) -> bool:
@@ -151,14 +215,3 @@ def _names_changed(block: Block) -> set[str]:
 
 def _only_imports(block: Block) -> bool:
     return all(isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in block)
-
-
-def _only_binds_names(statement: ast.stmt) -> bool:
-    """Whether what a statement does is forgotten when its function is left."""
-    if isinstance(statement, ast.Assign):
-        return all(
-            isinstance(node, (ast.Name, ast.Tuple, ast.List))
-            for target in statement.targets
-            for node in (target, *getattr(target, "elts", ()))
-        )
-    return isinstance(statement, (ast.Return, ast.Pass))

@@ -8,12 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.abstract_values import Thing
+from tfrewrite.analysis.catching import is_generator
 from tfrewrite.analysis.dataset_calls import FILE_SOURCES, SELF_PREFETCHING, functions_given
 from tfrewrite.analysis.dataset_uses import Consumer, Taking
 from tfrewrite.analysis.effects import gives_tensor
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.ownership import is_number
 from tfrewrite.analysis.python_calls import (
+    SET_IN_ARRAYS,
     CallEffect,
     effect_of_method,
     effect_of_path,
@@ -28,32 +30,12 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
 _WRITERS = frozenset(
-    [
-        "io.TFRecordWriter",
-        "python_io.TFRecordWriter",
-        "data.experimental.TFRecordWriter",
-        "io.write_file",
-        "write_file",
-        "io.gfile.GFile",
-        "gfile.GFile",
-        "gfile.Open",
-        "gfile.FastGFile",
-    ]
+    "io.TFRecordWriter python_io.TFRecordWriter data.experimental.TFRecordWriter io.write_file"
+    " write_file io.gfile.GFile gfile.GFile gfile.Open gfile.FastGFile".split()
 )
 _HARMLESS_ROOTS = frozenset({"tensorflow", "builtins", "time", "logging"})
 _WRITING_METHODS = frozenset(
-    [
-        "shuffle",
-        "fill",
-        "sort",
-        "partition",
-        "put",
-        "itemset",
-        "resize",
-        "at",
-        "setfield",
-        "byteswap",
-    ]
+    "shuffle fill sort partition put itemset resize at setfield byteswap __setitem__".split()
 )
 _OPERATORS = frozenset(
     f"__i{name}__" for name in "add sub mul truediv floordiv mod pow and or xor matmul".split()
@@ -170,7 +152,9 @@ class ChangedSources:
                 call = self._source.parent(node)
                 called = isinstance(call, ast.Call) and call.func is node
                 for binding in self._scopes.bindings(node):
-                    function = isinstance(binding.node, ast.FunctionDef) and not called
+                    function = isinstance(binding.node, ast.FunctionDef) and (
+                        not called or is_generator(binding.node, self._source)
+                    )
                     if function or isinstance(binding.node, ast.ClassDef):
                         yield binding.node
 
@@ -207,13 +191,23 @@ class ChangedSources:
             return not (isinstance(node.value, ast.Name) and self._owned.alone(node.value))
         if isinstance(node, ast.AugAssign):
             return not self._is_no_array(node.target)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            of_self = isinstance(node.value, ast.Name) and self._classes.of_self(node.value)
+            return node.attr in SET_IN_ARRAYS and not of_self
         if isinstance(node, ast.Call):
             path = self._names.dotted(node.func)
-            method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            method = self._method(node.func)
             of_object = path is None or path.startswith("numpy.")
             named = of_object and (method in _WRITING_METHODS or method in _OPERATORS)
             return named or any(keyword.arg == "out" for keyword in node.keywords)
         return False
+
+    def _method(self, func: ast.expr) -> str:
+        """The name of the method that is called, also where that is a text."""
+        if isinstance(func, ast.Call) and self._names.dotted(func.func) == "builtins.getattr":
+            text = func.args[1] if len(func.args) > 1 else None
+            return str(text.value) if isinstance(text, ast.Constant) else ""
+        return func.attr if isinstance(func, ast.Attribute) else ""
 
     def _shares_words(self, call: ast.Call, parts: list[Stage]) -> bool:
         words = set().union(*(self._words(path) for path in self._paths(parts)))

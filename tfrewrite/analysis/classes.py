@@ -18,6 +18,10 @@ Method = ast.FunctionDef | ast.AsyncFunctionDef
 _CONVERTING = frozenset(
     "__array__ __array_interface__ __array_struct__ __float__ __int__ __index__ __complex__".split()
 )
+# By which argument these read an attribute.
+_READING_BY_TEXT = {"getattr": 1, "attrgetter": 0, "methodcaller": 0}
+_MAX_NAMES = 4
+_ORDINARY = frozenset("__init__ __enter__ __exit__ __call__ __new__ __metaclass__".split())
 _LISTING = ("dir", "getmembers")
 
 
@@ -91,14 +95,23 @@ class Classes:
 
     def method(self, cls: ast.ClassDef, name: str) -> Method | None:
         """The method that a class has under a name, where it surely is that one."""
-        if name in self._stores and any(s.owner is None for s in self._stores[name]):
-            return None  # `Class.name = other` or `object.name = other`
+        related = {None, cls, *(self.family(cls) or ()), *self._subclasses(cls)}
+        if any(store.owner in related for store in self._stores.get(name, ())):
+            return None  # `Class.name = other`, `object.name = other` or `self.name = other`
         for owner in self.family(cls) or ():
             bound = self._bound(owner, name)
             if bound:
                 only = bound[0].node if len(bound) == 1 else None
                 return only if isinstance(only, ast.FunctionDef) else None
         return None
+
+    def is_stored(self, attribute: str) -> bool:
+        """Whether the file gives an attribute of that name a value, of whatever object."""
+        return attribute in self._stores
+
+    def has_method(self, name: str) -> bool:
+        """Whether a class of the file has something of a certain name."""
+        return any(self._bound(cls, name) for cls in self._all)
 
     def extended(self, cls: ast.ClassDef) -> bool:
         """Whether a class has subclasses here, or is used other than by calling it."""
@@ -191,6 +204,24 @@ class Classes:
         """Every place of the file that reads an attribute of that name, of whatever object."""
         return self._reads.get(attribute, [])
 
+    def read_by_text(self, attribute: str) -> bool:
+        """Whether an attribute may be read by its name as a text: `getattr(model, "train")`."""
+        return any(
+            attribute in (str(text.value).split("."))
+            if isinstance(text, ast.Constant)
+            else attribute.startswith(_beginning(text))
+            for text in self._texts_read
+        )
+
+    @cached_property
+    def _texts_read(self) -> list[ast.expr]:
+        found: list[ast.expr] = []
+        for name, place in _READING_BY_TEXT.items():
+            for call in self.calls(name):
+                if place == 0 or (call.args and self._names.dotted(call.args[0]) is None):
+                    found += call.args[place : place + 1]
+        return found
+
     @cached_property
     def _reads(self) -> dict[str, list[ast.Attribute]]:
         found: dict[str, list[ast.Attribute]] = {}
@@ -219,26 +250,40 @@ class Classes:
     @cached_property
     def magic(self) -> frozenset[str]:
         """The special methods by which classes of the file change what Python's syntax does."""
-        ordinary = {"__init__", "__enter__", "__exit__", "__call__", "__new__"}
         return frozenset(
-            statement.name
-            for cls in self._all
-            for statement in cls.body
-            if isinstance(statement, ast.FunctionDef)
-            and statement.name.startswith("__")
-            and statement.name not in ordinary
+            name
+            for name, given in self._bodies
+            if name.startswith("__") and name not in _ORDINARY and _may_be_code(given)
         )
+
+    @cached_property
+    def _bodies(self) -> list[tuple[str, ast.AST]]:
+        """The names that the bodies of classes bind, each with a function or a value."""
+        found: list[tuple[str, ast.AST]] = []
+        for cls in self._all:
+            for name, bindings in self._scopes.inside(cls).bindings.items():
+                for binding in bindings:
+                    given: ast.AST = binding.value or binding.node
+                    if binding.how is How.UNPACK and isinstance(given, (ast.Tuple, ast.List)):
+                        found += [(name, element) for element in given.elts]
+                    else:
+                        found.append((name, given))
+        return found
 
     @cached_property
     def resemble_arrays(self) -> bool:
         """Whether objects of the file's classes may be asked by numpy for what arrays can do."""
-        named = {
-            statement.name
-            for cls in self._all
-            for statement in cls.body
-            if isinstance(statement, ast.FunctionDef)
+        named = {name for name, given in self._bodies if _may_be_code(given)}
+        named |= {
+            name
+            for name in REDUCING_METHODS
+            for store in self._stores.get(name, ())
+            if isinstance(store.value, ast.Lambda) or self._is_function(store.value)
         }
         return bool(named & REDUCING_METHODS)
+
+    def _is_function(self, value: ast.expr | None) -> bool:
+        return isinstance(value, ast.Name) and self._scopes.function(value) is not None
 
     @property
     def become_arrays(self) -> bool:
@@ -265,18 +310,24 @@ class Classes:
 
     @cached_property
     def properties(self) -> frozenset[str]:
-        """Names of methods of this file's classes that run when an attribute is read."""
-        found = {
-            statement.name
-            for cls in self._all
-            for statement in cls.body
-            if isinstance(statement, ast.FunctionDef) and statement.decorator_list
-        }
-        for call in self.calls("property"):
-            statement = self._source.parent(call)
-            targets = statement.targets if isinstance(statement, ast.Assign) else []
-            found |= {target.id for target in targets if isinstance(target, ast.Name)}
-        return frozenset(found)
+        """Names in this file's classes by which code may run when an attribute is read."""
+        return frozenset(name for name, given in self._bodies if self._runs_when_read(given))
+
+    def _runs_when_read(self, given: ast.AST, depth: int = 0) -> bool:
+        """Whether what a class has under a name is a property, or may be one."""
+        match given:
+            case ast.FunctionDef(decorator_list=decorators):
+                return bool(decorators)
+            case ast.Call(func=func) if self.defined(func) is None:
+                path = self._names.dotted(func)
+                return path is None or "property" in path
+            case ast.IfExp(body=body, orelse=orelse):
+                return any(self._runs_when_read(one, depth) for one in (body, orelse))
+            case ast.Name() if depth < _MAX_NAMES:
+                bound = self._scopes.bindings(given)
+                values = [binding.value for binding in bound if binding.value is not None]
+                return any(self._runs_when_read(value, depth + 1) for value in values)
+        return False
 
     @cached_property
     def _stores(self) -> dict[str, list[Store]]:
@@ -309,3 +360,23 @@ class Classes:
             if function is not None and self._source.parent(function) is not owner:
                 owner, method, value = None, None, None
         return Store(target, value, index, isinstance(parent, ast.AugAssign), method, owner)
+
+
+def _may_be_code(given: ast.AST) -> bool:
+    """Whether what the body of a class binds may be called, and is no plain data."""
+    code = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Name, ast.Attribute)
+    return isinstance(given, (*code, ast.Call, ast.IfExp))
+
+
+def _beginning(text: ast.expr) -> str:
+    """What a text begins with that is put together: `layer` of `"layer%d" % i`."""
+    match text:
+        case ast.Constant(value=str(value)):
+            return value.partition("%")[0].partition("{")[0]
+        case ast.JoinedStr(values=[first, *_]):
+            return _beginning(first)
+        case ast.BinOp(left=left):
+            return _beginning(left)
+        case ast.Call(func=ast.Attribute(value=value, attr="format")):
+            return _beginning(value)
+    return ""

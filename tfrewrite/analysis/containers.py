@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
 
+_OF_SESSIONS_AND_OPTIMIZERS = frozenset("run minimize apply_gradients compute_gradients".split())
+# By these a dict or list gives what it holds.
+_GIVING_ELEMENTS = frozenset("get values items copy".split())
+
+
 class Containers:
     """Answers for each use of a variable what it may do to a container that the variable holds."""
 
@@ -22,6 +27,7 @@ class Containers:
         self._names = facts.names
         self._classes = facts.classes
         self._checking: set[Method] = set()
+        self._returning: set[str] = set()
 
     def changes(self, use: ast.expr) -> bool:
         """Whether a use changes an object as only a container can be changed."""
@@ -50,14 +56,72 @@ class Containers:
             statement = self._source.statement(parent)
             return ([statement.value], True) if isinstance(statement, ast.Assign) else ([], False)
         if isinstance(parent, (ast.List, ast.Tuple)) and isinstance(parent.ctx, ast.Load):
+            if isinstance(self._source.parent(parent), ast.Return):
+                return [], self._returned(use)
             return self.added_through(parent)
         if isinstance(parent, (ast.Call, ast.keyword)):
             call = parent if isinstance(parent, ast.Call) else self._source.parent(parent)
             return [], isinstance(call, ast.Call) and self._keeps(call, use)
         if isinstance(parent, ast.arguments):
             return [], self._default_kept(use, parent)
-        return [], isinstance(
-            parent, (ast.For, ast.comprehension, ast.BinOp, ast.Compare, ast.Return)
+        if isinstance(parent, ast.Return):
+            return [], self._returned(use)
+        return [], isinstance(parent, (ast.For, ast.comprehension, ast.BinOp, ast.Compare))
+
+    def hands_on(self, use: ast.expr) -> bool:
+        """Whether somebody may get hold of a list that the container holds, and change it."""
+        parent = self._source.parent(use)
+        match parent:
+            case ast.Subscript(value=value, ctx=ast.Load()) if value is use:
+                return self.hands_on(parent)
+            case ast.Subscript(value=value, ctx=ast.Store()) if value is use:
+                return False
+            case ast.Attribute(attr=method):
+                call = self._source.parent(parent)
+                called = isinstance(call, ast.Call) and call.func is parent
+                return not called or method in _GIVING_ELEMENTS
+            case ast.Call():
+                path = self._names.dotted(parent.func) or ""
+                if path == "builtins.len" or path.startswith("tensorflow."):
+                    return False
+                method = parent.func.attr if isinstance(parent.func, ast.Attribute) else ""
+                return method != "run" or self._classes.has_method(method)
+            case ast.Compare():
+                return False
+        return True
+
+    def _returned(self, use: ast.expr) -> bool:
+        """Whether a container that a function returns is left as it is by the callers.
+
+        One that the function has made for itself is the callers' own.
+        """
+        function = self._source.function(use)
+        if isinstance(use, ast.Name) and function is not None:
+            owner = self._scopes.of(use).owner(use.id)
+            if owner is not None and owner.node is function:
+                return True
+        name = getattr(function, "name", "")
+        if not name or name in self._returning:
+            return bool(name)
+        self._returning.add(name)
+        kept = all(
+            self.added_through(call) == ([], True) or self._is_only_named(call)
+            for call in self._classes.calls(name)
+        )
+        self._returning.discard(name)
+        return kept
+
+    def _is_only_named(self, call: ast.Call) -> bool:
+        """Whether a call's result gets a name, and is left as it is under that."""
+        statement = self._source.parent(call)
+        if not isinstance(statement, ast.Assign):
+            return False
+        names = [one for target in statement.targets for one in ast.walk(target)]
+        return all(
+            self.added_through(use) == ([], True)
+            for name in names
+            if isinstance(name, ast.Name)
+            for use in self._scopes.uses(name)
         )
 
     def _changed_under_a_name(self, element: ast.expr) -> bool:
@@ -82,9 +146,8 @@ class Containers:
         function = self._called(call)
         if function is not None:
             return self._parameter_kept(call, container, function)
-        return isinstance(call.func, ast.Attribute) and call.func.attr in (
-            "run", "minimize", "apply_gradients", "compute_gradients",
-        )  # fmt: skip
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        return method in _OF_SESSIONS_AND_OPTIMIZERS and not self._classes.has_method(method)
 
     def _called(self, call: ast.Call) -> Method | None:
         """The function or method of this file that a call runs."""

@@ -19,13 +19,14 @@ _NAMESPACES = frozenset(
 )
 _HIDDEN = frozenset(
     "__dict__ __setattr__ __enter__ __class__ enter_context __defaults__ __kwdefaults__ __code__"
-    " __globals__ __closure__".split()
+    " __globals__ __closure__ f_globals".split()
 )
 # Names that stand for threads, and for functions that windows call.
 _UNSEEN = frozenset(
     "threading multiprocessing concurrent _thread start_queue_runners create_threads QueueRunners"
-    " mpl_connect FuncAnimation".split()
+    " mpl_connect FuncAnimation LooperThread".split()
 )
+_IMPORTING = frozenset({"importlib.import_module", "builtins.__import__"})
 _QUEUES = frozenset({"start_queue_runners", "create_threads", "QueueRunners"})
 # What is handed to these is called back later, at any moment.
 _HOOKS = (
@@ -116,21 +117,57 @@ class Dynamics:
                 # It may bring another `print`, or another `tf`.
                 return f"`{ast.unparse(statement)}` in line {statement.lineno}"
         for call in self._source.all(ast.Call):
-            if self._names.dotted(call.func) in _NAMESPACES and not self._only_compares(call):
+            path = self._names.dotted(call.func)
+            made = path == "builtins.type" and len(call.args) > 1  # a class that has no text
+            if made or (path in _NAMESPACES and not self._only_compares(call)):
                 return f"`{ast.unparse(call.func)}(...)` in line {call.lineno}"
         for text in self._source.all(ast.Constant):
             if isinstance(text.value, str) and text.value in _HIDDEN:
                 return f"`{text.value}` in line {text.lineno}"
+        places: list[ast.Name | ast.Attribute] = [
+            *self._source.all(ast.Attribute),
+            *self._source.all(ast.Name),
+        ]
+        for place in places:
+            if self._names.dotted(place) == "sys.modules" and not self._is_searched(place):
+                return f"`{ast.unparse(place)}` in line {place.lineno}"
+        if self.reached_otherwise:
+            return self.reached_otherwise
         for attribute in self._source.all(ast.Attribute):
-            modules = self._names.dotted(attribute) == "sys.modules"
-            if attribute.attr in _HIDDEN or (modules and not self._is_searched(attribute)):
+            if attribute.attr in _HIDDEN:
                 return f"`{ast.unparse(attribute)}` in line {attribute.lineno}"
             is_set = not isinstance(attribute.ctx, ast.Load)
             if is_set and self._replaces(attribute, objects=objects):
                 return f"`{ast.unparse(attribute)}`, which line {attribute.lineno} replaces,"
         return ""
 
-    def _is_searched(self, modules: ast.Attribute) -> bool:
+    @cached_property
+    def reached_otherwise(self) -> str:
+        """What reaches a name or an attribute by another spelling than the one that it has here."""
+        for statement in self._source.all(ast.Import):
+            if any(alias.name == "__main__" for alias in statement.names):
+                return f"`import __main__` in line {statement.lineno}"
+        for text in self._source.all(ast.Constant):
+            if text.value == "__main__" and not self._is_compared(text):
+                return f"`{ast.unparse(text)}` in line {text.lineno}"
+        for call in self._source.all(ast.Call):
+            itself = any(isinstance(one, ast.Name) and one.id == "__name__" for one in call.args)
+            if itself and self._names.dotted(call.func) in _IMPORTING:
+                return f"`{ast.unparse(call)}` in line {call.lineno}"
+        # `model._Model__loss` is what methods of the class call `self.__loss`.
+        private = tuple(f"_{cls.name.lstrip('_')}__" for cls in self._source.all(ast.ClassDef))
+        for attribute in self._source.all(ast.Attribute):
+            if attribute.attr.startswith(private):
+                return f"`{ast.unparse(attribute)}` in line {attribute.lineno}"
+        return ""
+
+    def _is_compared(self, text: ast.Constant) -> bool:
+        parent = self._source.parent(text)
+        while isinstance(parent, (ast.Tuple, ast.List, ast.Set)):
+            parent = self._source.parent(parent)
+        return isinstance(parent, ast.Compare)
+
+    def _is_searched(self, modules: ast.expr) -> bool:
         """Whether it is only looked whether a name is there: `"google.colab" in sys.modules`."""
         match self._source.parent(modules):
             case ast.Compare(
@@ -161,6 +198,13 @@ class Dynamics:
             made = call.args[0] if call.args else None
             if not (isinstance(made, ast.Name) and made.id in _PLAIN_TYPES):
                 return f"`{ast.unparse(call)}` in line {call.lineno}"
+        for attribute in self._source.all(ast.Attribute):
+            if self._names.dotted(attribute) == "gc.callbacks":
+                return f"`gc.callbacks` in line {attribute.lineno}"
+        for call in self._classes.calls("loop"):
+            made_by = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+            if self._tracer.trace(made_by).symbol == "train.Supervisor":
+                return f"`{ast.unparse(call.func)}(...)` in line {call.lineno}"
         for call in self._source.all(ast.Call):
             path = self._names.dotted(call.func) or ""
             if path.startswith(_HOOKS) and any(map(self._is_code, _given(call))):

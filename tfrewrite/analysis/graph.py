@@ -19,6 +19,7 @@ from tfrewrite.analysis.nodes import (
     Node,
     choice,
     is_python,
+    may_grow,
     plain,
     text,
     unknown,
@@ -66,10 +67,10 @@ class Tracer:
         self._flow = facts.flow
         self._classes = facts.classes
         self._known: dict[tuple[ast.AST, Frame | None], Node] = {}
-        self.placement = Placement(facts.source, facts.flow, facts.classes, facts.managers, self)
+        self.placement = Placement(facts, self)
         self.inlining = Inlining(self)
         self.objects = Objects(facts.source, facts.scopes, facts.names, facts.classes, self)
-        self._containers = facts.containers
+        self.containers = facts.containers
         self._elements: dict[tuple[Node, int | None], Node] = {}
 
     def trace(self, expr: ast.expr, frame: Frame | None = None) -> Node:
@@ -211,15 +212,20 @@ class Tracer:
         container = value.kind is Kind.STRUCTURE
         added: list[ast.expr] = []
         for use in uses:
-            more, known = self._containers.added_through(use)
-            if not known and (container or self._containers.changes(use)):
+            more, known = self.containers.added_through(use)
+            if not known and (container or self.containers.changes(use)):
                 why = f"`{text(name)}`, which is changed in line {use.lineno}"
                 return unknown(name, why)
-            added += more if container or self._containers.changes(use) else []
-        if not added:
-            return value
+            added += more if container or self.containers.changes(use) else []
         inputs = [*value.inputs] if container else [("", value)]
         inputs += [("", self.trace(expr, frame)) for expr in added]
+        if (container or added) and any(map(may_grow, (one for _, one in inputs))):
+            handed = next(filter(self.containers.hands_on, uses), None)
+            if handed is not None:
+                why = f"a list in `{text(name)}`, which may be changed by line {handed.lineno}"
+                return unknown(name, why)
+        if not added:
+            return value
         return Node(Kind.STRUCTURE, name, inputs=inputs, many=value.many)
 
     # Attributes and subscripts

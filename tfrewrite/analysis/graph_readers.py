@@ -37,6 +37,7 @@ class GraphReaders:
     def __init__(self, facts: Facts) -> None:
         self._source = facts.source
         self._names = facts.names
+        self._scopes = facts.scopes
         self._hoisting = facts.hoisting
         self._handlers = facts.handlers
 
@@ -94,10 +95,16 @@ class GraphReaders:
         """What would notice that the graph has other ops, from a place on if one is given."""
         for node in self._source.all(ast.Attribute):
             counted = node.attr == "version" and self._names.dotted(node) is None
-            if node.attr in _COUNTING or (counted and "graph" in ast.unparse(node.value).lower()):
+            if node.attr in _COUNTING or (counted and self._may_be_graph(node.value)):
                 if not self._surely_before(node, place):
                     return _seen(node, "lists or counts the ops of the graph")
         return None
+
+    def _may_be_graph(self, owner: ast.expr) -> bool:
+        """Whether a value is called a graph, or got its value from something that is."""
+        bindings = self._scopes.bindings(owner) if isinstance(owner, ast.Name) else []
+        values = [owner, *(binding.value for binding in bindings if binding.value is not None)]
+        return any("graph" in ast.unparse(value).lower() for value in values)
 
     def _looking(self, call: ast.Call, op_type: str | None) -> str:
         """What a call does with the graph: it looks up a tensor, or writes the graph to a file."""

@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.catching import left_to_others
+from tfrewrite.analysis.catching import called_by, left_to_others
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,12 +95,10 @@ class Handlers:
         if function is None or function in seen:
             return
         seen.add(function)
-        if isinstance(function, ast.Lambda) or left_to_others(
-            function, self._source, self._names, self._classes
-        ):
+        if left_to_others(function, self._source, self._names, self._classes):
             yield from (one for one in self._source.all(ast.Try))
             return
-        for call in self._classes.calls(function.name):
+        for call in self._classes.calls(called_by(function, self._source)):
             yield from self.outwards(call, seen)
 
     def _looks(self, handler: ast.ExceptHandler) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.classes import Method
 from tfrewrite.analysis.flow import evaluated
-from tfrewrite.analysis.nodes import Frame, Kind, Node, choice, text, unknown
+from tfrewrite.analysis.nodes import Frame, Kind, Node, choice, may_grow, text, unknown
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.graph import Tracer
@@ -74,12 +74,12 @@ class Inlining:
         positional = [*arguments.posonlyargs, *arguments.args][1 if skip_first else 0 :]
         defaults = [*arguments.posonlyargs, *arguments.args][::-1]
         for parameter, default in zip(defaults, arguments.defaults[::-1], strict=False):
-            inner.arguments.setdefault(parameter.arg, self._tracer.trace(default))
+            inner.arguments.setdefault(parameter.arg, self._default(default))
         for parameter, keyword_default in zip(
             arguments.kwonlyargs, arguments.kw_defaults, strict=True
         ):
             if keyword_default is not None:
-                inner.arguments[parameter.arg] = self._tracer.trace(keyword_default)
+                inner.arguments[parameter.arg] = self._default(keyword_default)
         for parameter, argument in zip(positional, call.args, strict=False):
             inner.arguments[parameter.arg] = self._tracer.trace(argument, outer)
         for keyword in call.keywords:
@@ -87,3 +87,11 @@ class Inlining:
                 inner.arguments.clear()
                 return
             inner.arguments[keyword.arg] = self._tracer.trace(keyword.value, outer)
+
+    def _default(self, default: ast.expr) -> Node:
+        """The value of a default, unless it is a list that goes from one call to the next."""
+        value = self._tracer.trace(default)
+        _, kept = self._tracer.containers.added_through(default)
+        if may_grow(value) and not kept:
+            return unknown(default, f"the default `{text(default)}`, which calls may change")
+        return value

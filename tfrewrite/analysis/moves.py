@@ -17,6 +17,7 @@ from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.python_calls import (
     CONSUMING,
     LAZY,
+    SET_IN_ARRAYS,
     CallEffect,
     effect_of_method,
     effect_of_path,
@@ -147,7 +148,7 @@ class Moves:
         return None
 
     def _one(self, node: ast.AST, needs: list[ast.expr], depth: int) -> Obstacle | None:
-        for looped in _looped_over(node):
+        for looped in (*_looped_over(node), *self._added_to_list(node)):
             if not self._iterable(looped):
                 message = f"going through `{ast.unparse(looped)}` may run code that is not known"
                 return Obstacle("call-between", message)
@@ -163,6 +164,13 @@ class Moves:
         if isinstance(node, _OPAQUE):
             return Obstacle("call-between", f"line {node.lineno} runs code that is not known")
         return None
+
+    def _added_to_list(self, node: ast.AST) -> list[ast.expr]:
+        """What `seen += more` goes through, where that may be a list."""
+        match node:
+            case ast.AugAssign(target=ast.Name() as target, value=value):
+                return [] if self._owned.number(target) else [value]
+        return []
 
     def _crossed_call(self, call: ast.Call, needs: list[ast.expr], depth: int) -> Obstacle | None:
         if call in self._sessions.runs:
@@ -213,6 +221,8 @@ class Moves:
         while isinstance(root, (ast.Attribute, ast.Subscript)):
             root = root.value
         is_self = isinstance(root, ast.Name) and self._classes.of_self(root) is not None
+        if target.attr in SET_IN_ARRAYS and not (is_self and root is target.value):
+            return False  # of an array, of which others may hold a view
         origins = set().union(*(self._origins(need) for need in needs))
         if not is_self and self.mentions(root) & origins:
             return False  # `array.shape = ...`
@@ -328,7 +338,10 @@ class Moves:
     def _may_share(self, target: ast.expr, needs: list[ast.expr]) -> bool:
         """Whether changing an object in place may be seen through one of the expressions."""
         if not isinstance(target, ast.Name):
-            return not self._is_own_list(target)
+            asked = (node for need in needs for node in ast.walk(need))
+            named = getattr(target, "attr", "")
+            seen = any(isinstance(node, ast.Attribute) and node.attr == named for node in asked)
+            return seen or not self._is_own_list(target)
         needed: set[str] = set()
         for need in needs:
             needed |= self._origins(need)
@@ -344,7 +357,9 @@ class Moves:
             isinstance(store.value, (ast.List, ast.Dict)) and not store.augmented
             for store in stores or ()
         )
-        return made and self._owned.stays(self._classes.reads(target.attr))
+        if not made or self._classes.read_by_text(target.attr):
+            return False
+        return self._owned.stays(self._classes.reads(target.attr), is_list=True)
 
     def _origins(self, expr: ast.expr) -> set[str]:
         """The variables that an object may come from, through all their bindings."""
@@ -393,13 +408,19 @@ def _looped_over(node: ast.AST) -> list[ast.expr]:
             return [looped]
         case ast.Assign(targets=targets, value=value):
             unpacks = any(isinstance(target, (ast.Tuple, ast.List)) for target in targets)
-            return [value] if unpacks and not isinstance(value, ast.Tuple) else []
+            fills = any(map(_is_stretch, targets))
+            return [value] if fills or (unpacks and not isinstance(value, ast.Tuple)) else []
         case ast.Compare(ops=operators, comparators=containers):
             tests = zip(operators, containers, strict=True)
             return [c for operator, c in tests if isinstance(operator, (ast.In, ast.NotIn))]
         case ast.Call(func=ast.Attribute(attr="join" | "extend" | "update"), args=arguments):
             return list(arguments)
     return []
+
+
+def _is_stretch(target: ast.expr) -> bool:
+    """Whether a target is a stretch of a list, into which all elements of a value go."""
+    return isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice)
 
 
 def _is_plain_format(text: ast.expr) -> bool:

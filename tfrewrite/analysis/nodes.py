@@ -9,6 +9,7 @@ from enum import Enum
 
 from tfrewrite.analysis.effects import Effect
 
+_MAX_DEPTH = 4
 COLLECTED = "summary.merge_all"
 """What merges all summaries; where it is known which may be among them, it has them beneath."""
 
@@ -90,6 +91,24 @@ def plain(node: Node) -> Node:
             return node
         seen.add(node)
     return node
+
+
+def may_grow(value: Node, depth: int = 0) -> bool:
+    """Whether a value is a list that others may add a tensor to, or a tuple with one in it.
+
+    What holds nothing but numbers or texts is data, and stays so.
+    """
+    value = plain(value)
+    if depth > _MAX_DEPTH or value.kind not in (Kind.STRUCTURE, Kind.CHOICE):
+        return depth > _MAX_DEPTH
+    if any(may_grow(one, depth + 1) for one in value.values):
+        return True
+    fixed = isinstance(value.expr, (ast.Tuple, ast.Starred, ast.GeneratorExp))
+    if isinstance(value.expr, ast.Call) and isinstance(value.expr.func, ast.Name):
+        fixed = value.expr.func.id in ("zip", "tuple", "enumerate", "reversed")
+    if fixed or value.kind is Kind.CHOICE:
+        return False
+    return not value.inputs or any(plain(one).kind is not Kind.CONSTANT for one in value.values)
 
 
 def beneath(*roots: Node, stop: frozenset[Node] = frozenset()) -> Iterator[Node]:

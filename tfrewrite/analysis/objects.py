@@ -73,7 +73,10 @@ class Objects:
         value = self._tracer.trace(store.value, frame)
         if store.index is not None:
             value = self._tracer.element(store.target, value, store.index)
-        uses = self._classes.reads(store.target.attr)
+        attribute = store.target.attr
+        if value.kind is Kind.STRUCTURE and self._classes.read_by_text(attribute):
+            return unknown(store.target, f"`{attribute}`, which is also read by its name as a text")
+        uses = self._classes.reads(attribute)
         return self._tracer.with_additions(store.target, value, frame, uses)
 
     def frame(self, instance: Node, method: Method) -> Frame:

@@ -73,6 +73,8 @@ class OpNames:
         for node in nodes:
             if isinstance(node, ast.Call) and self._keeps_a_scope(node):
                 return _seen(node, "makes a variable, whose name has the number of its scope")
+            if isinstance(node, ast.withitem) and self._shows_scope(node):
+                return _seen(node.context_expr, "gets the name of a scope, which has a number")
         found = self._showing(nodes)
         if found is not None or expr is None:
             return found
@@ -247,6 +249,20 @@ class OpNames:
         if path is not None:
             return path.startswith(_SHOWING)
         return isinstance(func, ast.Attribute) and func.attr in _SHOWING_METHODS
+
+    def _shows_scope(self, item: ast.withitem) -> bool:
+        """Whether a text is made of the name that a scope has got."""
+        name, manager = item.optional_vars, item.context_expr
+        func = manager.func if isinstance(manager, ast.Call) else manager
+        scope = str(getattr(func, "attr", getattr(func, "id", ""))).endswith("name_scope")
+        if not scope or not isinstance(name, ast.Name):
+            return False
+        users = map(self._source.parent, self._scopes.uses(name))
+        return any(
+            isinstance(user, (ast.BinOp, ast.FormattedValue))
+            or (isinstance(user, ast.Call) and self._shows(user.func))
+            for user in users
+        )
 
     def _keeps_a_scope(self, call: ast.Call) -> bool:
         """Whether a call makes a variable under a scope that only gives names."""

@@ -201,6 +201,8 @@ class Operands:
         if isinstance(expr, ast.Name):
             uses += self._scopes.uses(expr)
         else:
+            if self._classes.read_by_text(expr.attr):
+                return False
             uses += self._classes.reads(expr.attr)
         return all(self._leaves_as_it_is(use) or self._is_past(use, loop) for use in uses)
 

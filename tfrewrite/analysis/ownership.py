@@ -22,6 +22,10 @@ _READING = frozenset(
         *(f"numpy.{name}" for name in "mean sum std var min max median average prod".split()),
     ]
 )
+_CONTAINERS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
+_MAKING_CONTAINERS = frozenset(
+    "builtins.list builtins.dict builtins.set collections.deque collections.OrderedDict".split()
+)
 _SHOWING = ("matplotlib.pyplot.", "logging.")
 _METHODS_GIVING_NEW = frozenset("mean sum std var min max item tolist count index".split())
 
@@ -38,7 +42,9 @@ class Ownership:
     def number(self, name: ast.Name) -> bool:
         """Whether a variable starts as a number, which nothing can change in place."""
         bindings = [b for b in self._scopes.bindings(name) if b.how is not How.AUGMENT]
-        return bool(bindings) and all(is_number(binding.value) for binding in bindings)
+        return bool(bindings) and all(
+            binding.how is How.ASSIGN and is_number(binding.value) for binding in bindings
+        )
 
     def alone(self, name: ast.Name) -> bool:
         """Whether a variable holds an object made for it, and nothing else ever gets hold of it."""
@@ -49,11 +55,23 @@ class Ownership:
         uses = self._scopes.uses(name)
         returned = [use for use in uses if isinstance(self._source.parent(use), ast.Return)]
         # A function that returns what another made may give it to anybody.
-        return all(self._source.function(use) in homes for use in returned) and self.stays(uses)
+        if not all(self._source.function(use) in homes for use in returned):
+            return False
+        return self.stays(uses, is_list=all(map(self._binds_list, bindings)))
 
-    def stays(self, uses: Sequence[ast.expr]) -> bool:
-        """Whether no use hands the object, a part or a view of it on."""
-        return all(self._stays(use) for use in uses)
+    def stays(self, uses: Sequence[ast.expr], *, is_list: bool) -> bool:
+        """Whether no use hands the object, a part or a view of it on.
+
+        The elements of a list are no part of it; the rows of an array are views.
+        """
+        return all(self._stays(use, is_list=is_list) for use in uses)
+
+    def _binds_list(self, binding: Binding) -> bool:
+        """Whether a binding gives a list or another container of Python's."""
+        made = binding.value
+        if binding.how is How.AUGMENT or isinstance(made, _CONTAINERS):
+            return True
+        return isinstance(made, ast.Call) and self._names.dotted(made.func) in _MAKING_CONTAINERS
 
     def _made_for(self, binding: Binding) -> bool:
         statement = binding.node
@@ -62,7 +80,7 @@ class Ownership:
         run = binding.value is not None and self._plain.is_run(binding.value)
         return not run and self._plain.fresh(binding)
 
-    def _stays(self, use: ast.expr) -> bool:
+    def _stays(self, use: ast.expr, *, is_list: bool) -> bool:
         parent = self._source.parent(use)
         if isinstance(parent, ast.Attribute):
             call = self._source.parent(parent)
@@ -71,7 +89,9 @@ class Ownership:
             return called and (changes or parent.attr in _METHODS_GIVING_NEW)
         if isinstance(parent, ast.Subscript) and parent.value is use:
             return not isinstance(parent.ctx, ast.Load) or self._computed_with(parent)
-        return isinstance(parent, (ast.Return, ast.For)) or self._computed_with(use)
+        if isinstance(parent, ast.For):
+            return is_list
+        return isinstance(parent, ast.Return) or self._computed_with(use)
 
     def _computed_with(self, value: ast.expr) -> bool:
         """Whether a value goes into something new: a number, a text, the result of an operator."""

@@ -6,30 +6,30 @@ What stands around the calls of a function holds for everything that is made in 
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.classes import Classes
-from tfrewrite.analysis.flow import Flow
-from tfrewrite.analysis.managers import Managers
+from tfrewrite.analysis.catching import left_to_others
+from tfrewrite.analysis.flow import evaluated
 from tfrewrite.analysis.nodes import Frame, Surroundings
-from tfrewrite.analysis.scopes import COMPREHENSIONS
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.scopes import COMPREHENSIONS, How
 
 if TYPE_CHECKING:
+    from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.graph import Tracer
 
 
 class Placement:
     """Looks around an expression for the tracer, which follows the control inputs found there."""
 
-    def __init__(
-        self, source: Source, flow: Flow, classes: Classes, managers: Managers, tracer: Tracer
-    ) -> None:
-        self._source = source
-        self._flow = flow
-        self._classes = classes
-        self._managers = managers
+    def __init__(self, facts: Facts, tracer: Tracer) -> None:
+        self._source = facts.source
+        self._flow = facts.flow
+        self._classes = facts.classes
+        self._managers = facts.managers
         self._tracer = tracer
+        self._names = facts.names
+        self._scopes = facts.scopes
         self._looking: set[ast.AST] = set()
 
     def surroundings(self, expr: ast.AST, frame: Frame | None) -> Surroundings:
@@ -64,8 +64,37 @@ class Placement:
             around = self.surroundings(call, None)
             result.controls += around.controls
             result.obstacle = result.obstacle or around.obstacle
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if left_to_others(function, self._source, self._names, self._classes):
+                result.obstacle = result.obstacle or self._unseen_callers
         self._looking.discard(function)
         return result
+
+    @cached_property
+    def _unseen_callers(self) -> str:
+        """The words for a `with` that changes what is made under it, and may call any function."""
+        for outer in self._source.all(ast.With):
+            if self._managers.known(outer) and not self._managers.control_inputs(outer):
+                continue
+            inside = (node for statement in outer.body for node in evaluated(statement))
+            if any(map(self._may_call_any, inside)):
+                return f"the `with` of line {outer.lineno}, which may be around a call of it"
+        return ""
+
+    def _may_call_any(self, node: ast.AST) -> bool:
+        """Whether a node may run a function of the file that it does not name."""
+        if isinstance(node, ast.Attribute):
+            return isinstance(node.ctx, ast.Load) and self._classes.runs_code(node)
+        if not isinstance(node, ast.Call):
+            return False
+        if isinstance(node.func, ast.Name):
+            bound = self._scopes.bindings(node.func)
+            own = (How.FUNCTION, How.CLASS, How.IMPORT)
+            calling = node.func.id in ("getattr", "map", "next") and not bound
+            return calling or any(one.how not in own for one in bound)
+        if isinstance(node.func, ast.Attribute):
+            return self._classes.is_stored(node.func.attr)
+        return True
 
     def repeated(self, expr: ast.AST, frame: Frame | None) -> bool:
         if frame is not None and frame.many:

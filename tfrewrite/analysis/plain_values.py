@@ -9,7 +9,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.python_calls import LAZY, CallEffect, effect_of_method, effect_of_path
+from tfrewrite.analysis.python_calls import (
+    LAZY,
+    CallEffect,
+    effect_of_method,
+    effect_of_path,
+    writes_to_argument,
+)
 from tfrewrite.analysis.scopes import Binding, How
 
 if TYPE_CHECKING:
@@ -24,6 +30,8 @@ _MAKING_NEW = frozenset(
         "time.time",
     ]
 )
+# With more arguments than so many they may give back one of them, and no copy.
+_COPYING = {"builtins.sum": 1, "numpy.array": 2}
 _NEW_OBJECTS = (
     ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.Constant, ast.BinOp, ast.JoinedStr,
     ast.UnaryOp,
@@ -137,8 +145,16 @@ class PlainValues:
 
     def _makes_new(self, value: ast.expr) -> bool:
         if isinstance(value, ast.Call):
-            return self._names.dotted(value.func) in _MAKING_NEW
+            path = self._names.dotted(value.func)
+            return path in _MAKING_NEW and not _may_give_back(value, path)
         return isinstance(value, _NEW_OBJECTS)
+
+
+def _may_give_back(call: ast.Call, path: str | None) -> bool:
+    """Whether what makes a new object may give what it is given: `sum([], start)`."""
+    if writes_to_argument(call, path) or any(one.arg == "start" for one in call.keywords):
+        return True
+    return len(call.args) > _COPYING.get(path or "", len(call.args))
 
 
 def _element(value: ast.expr, index: int | None) -> ast.expr | None:

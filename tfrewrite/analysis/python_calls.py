@@ -89,6 +89,12 @@ _UNARY_IN_NUMPY = frozenset(
 _NO_OUTPUT_ARGUMENT = frozenset(
     f"numpy.{name}" for name in "where linspace arange full array zeros ones reshape".split()
 )
+# Expressions that give no array which something else may hold.
+_NO_PLACES = (
+    ast.Constant, ast.UnaryOp, ast.BinOp, ast.Compare, ast.List, ast.Tuple, ast.JoinedStr,
+)  # fmt: skip
+# Attributes of an array which, when they are set, change it for all who look at its memory.
+SET_IN_ARRAYS = frozenset("shape strides dtype flat real imag data mask".split())
 REDUCING_METHODS = frozenset(
     "mean sum std var min max prod cumsum all any round dot argmax argmin argsort ptp".split()
 )
@@ -153,15 +159,20 @@ def writes_to_argument(call: ast.Call, path: str | None) -> bool:
     """
     if any(keyword.arg in ("out", "key", "copy", "file", None) for keyword in call.keywords):
         return True
-    places = (ast.Name, ast.Attribute, ast.Subscript)
     method = call.func.attr if path is None and isinstance(call.func, ast.Attribute) else ""
     if method in REDUCING_METHODS:
-        return any(isinstance(argument, places) for argument in call.args[1:])
+        return _may_be_written(call, 1)
     if path is None or not path.startswith("numpy.") or path in _NO_OUTPUT_ARGUMENT:
         return False
     if any(keyword.arg not in _KEYWORDS_IN_NUMPY for keyword in call.keywords):
         return True
     if path.startswith("numpy.random."):
         return False
-    first = 1 if path in _UNARY_IN_NUMPY else 2
-    return any(isinstance(argument, places) for argument in call.args[first:])
+    return _may_be_written(call, 1 if path in _UNARY_IN_NUMPY else 2)
+
+
+def _may_be_written(call: ast.Call, first: int) -> bool:
+    """Whether one of the arguments from a position on may be an array to write to."""
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return True
+    return not all(isinstance(argument, _NO_PLACES) for argument in call.args[first:])

@@ -29,7 +29,7 @@ _REPEATING = frozenset(
 _SWALLOWING = ("suppress", "raises", "assertRaises", "assertRaisesRegex")
 _NAMESPACES = frozenset(f"builtins.{name}" for name in ("globals", "setattr", "exec", "eval"))
 _OWN_NAMESPACES = frozenset({"builtins.vars", "builtins.locals"})
-_REACHING_IN = frozenset({"__globals__", "__dict__", "__main__", "__code__", "__defaults__"})
+_REACHING_IN = frozenset({"__globals__", "__dict__", "f_globals", "__code__", "__defaults__"})
 _SAVING = ("Checkpoint", ".save")
 _SAVED_ITERATORS = ("make_saveable_from_iterator", "CheckpointInputPipelineHook")
 
@@ -45,6 +45,7 @@ class ReadAhead:
         self._source = facts.source
         self._scopes = facts.scopes
         self._names = facts.names
+        self._dynamics = facts.dynamics
         self._flow = facts.flow
         self._pipelines = facts.pipelines
         self._code = facts.element_code
@@ -73,11 +74,14 @@ class ReadAhead:
             if path in _NAMESPACES or (path in _OWN_NAMESPACES and not call.args):
                 message = f"`{ast.unparse(call.func)}(...)` may change what any name is"
                 return Obstacle("function-not-seen", message)
-        for node in self._source.all(ast.Attribute):
+        if self._dynamics.reached_otherwise:
+            message = f"{self._dynamics.reached_otherwise} may change what any name is"
+            return Obstacle("function-not-seen", message)
+        for node in (*self._source.all(ast.Attribute), *self._source.all(ast.Name)):
             modules = self._names.dotted(node) == "sys.modules"
             if modules and isinstance(self._source.parent(node), ast.Compare):
                 continue  # `"google.colab" in sys.modules`
-            if node.attr in _REACHING_IN or modules:
+            if modules or getattr(node, "attr", "") in _REACHING_IN:
                 message = f"`{ast.unparse(node)}` may change what any name is"
                 return Obstacle("function-not-seen", message)
         if any(word in self._source.text for word in _SAVED_ITERATORS):

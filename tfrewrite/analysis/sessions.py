@@ -177,12 +177,25 @@ class Sessions:
                 for item in reversed(outer.items):
                     named = self._entered(item)
                     if named is not None:
-                        return named
+                        name, kind = named
+                        return name, SessionKind.UNKNOWN if self._replaced_in(outer) else kind
         if self._interactive is not None:
             scope = self._scopes.of(call)
             hidden = scope.owner(self._interactive) is not self._scopes.module
             return DEFAULT_SESSION if hidden else self._interactive, SessionKind.PLAIN
         return DEFAULT_SESSION, SessionKind.PLAIN
+
+    def _replaced_in(self, entered: ast.With) -> bool:
+        """Whether an interactive session may be made, and be the default one, under a `with`."""
+        made = [
+            call
+            for call in self._source.all(ast.Call)
+            if self._names.tf(call.func) == "InteractiveSession"
+        ]
+        return any(
+            self._source.function(call) is not None or entered in self._source.ancestors(call)
+            for call in made
+        )
 
     @cached_property
     def _interactive(self) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 # What is called by one of these names may look at any variable of its caller.
 _LOOKING = frozenset(
     "breakpoint set_trace embed interact _getframe currentframe stack run_line_magic magic dir"
-    " runcall post_mortem dump_session".split()
+    " runcall post_mortem dump_session getmembers getgeneratorlocals".split()
 )
+# The variables of a frame that runs or has raised.
+_OF_FRAMES = "f_locals"
 # They find the variables that a text names in the frame of their caller.
 _EVALUATING = ("numexpr.", "pandasql.", "patsy.")
 _BY_TEXT = frozenset({"evaluate", "query", "eval", "sqldf"})
@@ -61,12 +64,31 @@ class Unread:
             inner = outer
         return True
 
+    def named_otherwise(self, target: ast.Name) -> ast.AST | None:
+        """What may read a name of the module as an attribute, by an import, or by a text.
+
+        The module can be had from `sys.modules` or an import of `__main__`, and `timeit` or
+        `doctest` evaluate texts in it.
+        """
+        if self._scopes.of(target).owner(target.id) is not self._scopes.module:
+            return None
+        for attribute in self._source.all(ast.Attribute):
+            if attribute.attr == target.id:
+                return attribute
+        for statement in self._source.all(ast.ImportFrom):
+            if any(alias.name == target.id for alias in statement.names):
+                return statement
+        for text in self._source.all(ast.Constant):
+            if isinstance(text.value, str) and target.id in re.findall(r"\w+", text.value):
+                return text
+        return None
+
     @cached_property
     def looked_at(self) -> str:
         """What may read any variable without naming it, in words; empty where nothing does."""
-        for statement in self._source.all(ast.Import):
-            if any(alias.name == "__main__" for alias in statement.names):
-                return f"`import __main__` in line {statement.lineno}"
+        for attribute in self._source.all(ast.Attribute):
+            if attribute.attr == _OF_FRAMES:
+                return f"`{ast.unparse(attribute)}` in line {attribute.lineno}"
         for call in self._source.all(ast.Call):
             name = call.func.id if isinstance(call.func, ast.Name) else ""
             if isinstance(call.func, ast.Attribute):
