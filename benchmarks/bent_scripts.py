@@ -249,7 +249,7 @@ def are_close(some: Sequence[Value], others: Sequence[Value], limit: float) -> b
 
 def is_close(one: str, other: str, limit: float) -> bool:
     """Whether texts are the same but for numbers that are as near as that."""
-    one, other = _ADDRESS.sub("0x", one), _ADDRESS.sub("0x", other)
+    one, other = (" ".join(_ADDRESS.sub("0x", text).split()) for text in (one, other))
     if one == other:
         return True
     if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):

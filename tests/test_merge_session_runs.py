@@ -1160,6 +1160,14 @@ TRAPS = [
         reason=("session-unknown",),
     ),
     refuses(
+        "a class whose methods are decided on when it is made",
+        step(
+            READS,
+            graph="class Logger:\n    try:\n        def log(self): pass\n    finally:\n        pass\n",
+        ),
+        reason="dynamic-code",
+    ),
+    refuses(
         "a run that the script counts",
         step(READS, before="sess.run = counted(sess.run)\n"),
         reason="dynamic-code",

@@ -143,6 +143,22 @@ test_refused = bench(
         reason="own-method",
     ),
     refuses(
+        "a model with a predict of its own, where there is one to inherit",
+        script(
+            """
+            class Net(keras.Model):
+                if hasattr(keras.Model, "predict"):
+                    def predict(self, x):
+                        return super().predict(x) * 2
+
+            net = Net()
+            for state in states:
+                print(net.predict(np.expand_dims(state, 0)))
+            """
+        ),
+        reason="dynamic-code",
+    ),
+    refuses(
         "a model with a predict_step of its own, from a file",
         script(
             """

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
 Method = ast.FunctionDef | ast.AsyncFunctionDef
+_METHODS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # By these, numpy makes an array or a number of an object.
 _CONVERTING = frozenset(
     "__array__ __array_interface__ __array_struct__ __float__ __int__ __index__ __complex__".split()
@@ -235,9 +236,21 @@ class Classes:
         return self._source.all(ast.ClassDef)
 
     @cached_property
+    def undecided(self) -> ast.stmt | None:
+        """A statement of a class's body that decides on its methods: an `if`, a `try`, a loop."""
+        for cls in self._all:
+            for statement in cls.body:
+                if not isinstance(statement, (*_METHODS, ast.ClassDef)):
+                    if any(isinstance(node, _METHODS) for node in ast.walk(statement)):
+                        return statement
+        return None
+
+    @cached_property
     def dynamic(self) -> bool:
         """Whether the file sets attributes in ways that its text does not show."""
         if any(n.attr in ("__dict__", "__setattr__") for n in self._source.all(ast.Attribute)):
+            return True
+        if self.undecided is not None:
             return True
         hiding = ("builtins.setattr", "builtins.vars", "builtins.exec", "builtins.eval")
         return any(self._names.dotted(n.func) in hiding for n in self._source.all(ast.Call))

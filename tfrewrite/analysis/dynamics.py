@@ -133,6 +133,8 @@ class Dynamics:
                 return f"`{ast.unparse(place)}` in line {place.lineno}"
         if self.reached_otherwise:
             return self.reached_otherwise
+        if self._classes.undecided is not None:
+            return f"what decides on methods in line {self._classes.undecided.lineno}"
         for attribute in self._source.all(ast.Attribute):
             if attribute.attr in _HIDDEN:
                 return f"`{ast.unparse(attribute)}` in line {attribute.lineno}"
