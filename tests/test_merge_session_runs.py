@@ -1163,7 +1163,7 @@ TRAPS = [
         "a class whose methods are decided on when it is made",
         step(
             READS,
-            graph="class Logger:\n    try:\n        def log(self): pass\n    finally:\n        pass\n",
+            graph="class Logger:\n    if True:\n        def log(self): pass\n",
         ),
         reason="dynamic-code",
     ),
