@@ -60,7 +60,7 @@ RAISING_OTHERWISE = frozenset({"TFR102", "TFR103", "TFR201", "TFR202"})
 NO_SCRIPTS = ("NameError", "UnboundLocalError", "killed")
 """Ends that tell of a bend, not of a script."""
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:[eE][-+]?\d+)?")
-_ADDRESS = re.compile(r"\b0x[0-9a-f]+")
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+")
 
 
 Value = tuple[str, str | tuple[float, float]]

@@ -32,10 +32,10 @@ from pathlib import Path
 
 from sweep import Report, table
 
-from tfrewrite.analysis.abstract_values import Own, Thing
+from tfrewrite.analysis.eager.abstract_values import Own, Thing
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.flow import evaluated
+from tfrewrite.analysis.program.flow import evaluated
 
 _RULES = ("--select", "TFR201,TFR202")
 _KINDS = ("traced before", "by Keras", "compiled", "in part", "refused", "no step")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.assigns import Home
-from tfrewrite.analysis.hoisting import Place
-from tfrewrite.analysis.nodes import Kind, beneath
-from tfrewrite.analysis.number_sorts import ARRAYS
+from tfrewrite.analysis.graphs.assigns import Home
+from tfrewrite.analysis.graphs.nodes import Kind, beneath
+from tfrewrite.analysis.graphs.sessions import SessionKind
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.sessions import SessionKind
+from tfrewrite.analysis.program.hoisting import Place
+from tfrewrite.analysis.program.number_sorts import ARRAYS
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.draws import changed_draws
@@ -19,9 +19,9 @@ from tfrewrite.writing.fed_assign import Fed, fed, fed_value, made_before_loop, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tfrewrite.analysis.assigns import Assign
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.nodes import Node
+    from tfrewrite.analysis.graphs.assigns import Assign
+    from tfrewrite.analysis.graphs.nodes import Node
 
 _OPS = ("Assign", "Placeholder", "Const")
 _MAX_CALLERS = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.scopes import How
+from tfrewrite.analysis.program.scopes import How
 from tfrewrite.edits import ReplaceExpression
 from tfrewrite.model import Contract, Report, Rewrite, Site
 from tfrewrite.rule import Rule

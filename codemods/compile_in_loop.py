@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from tfrewrite.analysis.keras_models import Sort
+from tfrewrite.analysis.keras.keras_models import Sort
 from tfrewrite.model import Report, Site
 from tfrewrite.rule import Rule
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.trace import REASONS
+from tfrewrite.analysis.traces.trace import REASONS
 from tfrewrite.edits import Decorate
 from tfrewrite.model import Contract, Refusal, Rewrite, Site, Span
 from tfrewrite.rule import Rule
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.trace import Trace
+    from tfrewrite.analysis.traces.trace import Trace
 
 
 class CompileTrainStep(Rule):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.host_reads import Collected, Deferred
+from tfrewrite.analysis.eager.host_reads import Collected, Deferred
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.edits import InsertBefore, RemoveStatement, ReplaceExpression
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
@@ -14,8 +14,8 @@ from tfrewrite.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfrewrite.analysis.eager.host_reads import Read
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.host_reads import Read
     from tfrewrite.edits import Edit
 
 _BECAUSE = (

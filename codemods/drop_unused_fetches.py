@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.company import Company, acts, changes_nothing, reads_only
-from tfrewrite.analysis.fetches import Fetch, leaves
-from tfrewrite.analysis.nodes import Kind, Node
+from tfrewrite.analysis.graphs.company import Company, acts, changes_nothing, reads_only
+from tfrewrite.analysis.graphs.fetches import Fetch, leaves
+from tfrewrite.analysis.graphs.nodes import Kind, Node
+from tfrewrite.analysis.graphs.sessions import SessionRun
+from tfrewrite.analysis.graphs.sharing import fails_alone, may_round
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.sessions import SessionRun
-from tfrewrite.analysis.sharing import fails_alone, may_round
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.fewer_fetches import Unpacked

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.graphs.sessions import SessionKind
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.sessions import SessionKind
 from tfrewrite.model import Contract, Report, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.wired_elements import wired
@@ -14,9 +14,9 @@ from tfrewrite.writing.wired_elements import wired
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfrewrite.analysis.batches.fed_tensors import Elements, FedTensor
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.fed_tensors import Elements, FedTensor
-    from tfrewrite.analysis.placeholders import Placeholder
+    from tfrewrite.analysis.graphs.placeholders import Placeholder
 
 
 class FedTensorRule(Rule):

@@ -6,10 +6,10 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.fed_keys import FedKey
+from tfrewrite.analysis.batches.fed_keys import FedKey
+from tfrewrite.analysis.graphs.placeholders import Placeholder
+from tfrewrite.analysis.graphs.sharing import sums_what_is_fed
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.placeholders import Placeholder
-from tfrewrite.analysis.sharing import sums_what_is_fed
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.batch_pipeline import BatchPipeline
@@ -20,9 +20,9 @@ from tfrewrite.writing.fetched_batches import FetchedBatchPipeline
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.batch_effects import BatchEffects
+    from tfrewrite.analysis.batches.batch_effects import BatchEffects
+    from tfrewrite.analysis.batches.fed_batches import FedBatch
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.fed_batches import FedBatch
     from tfrewrite.edits import Edit
 
 

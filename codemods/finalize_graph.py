@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.graphs.sessions import DEFAULT_SESSION, SessionKind
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.sessions import DEFAULT_SESSION, SessionKind
 from tfrewrite.edits import InsertBefore
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.sessions import SessionRun
+    from tfrewrite.analysis.graphs.sessions import SessionRun
 
 
 class FinalizeGraph(Rule):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.scopes import How
+from tfrewrite.analysis.program.scopes import How
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.keras_helpers import FIT, FIT_BATCH, before_first, by_helper, by_method
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.keras_calls import KerasCall
+    from tfrewrite.analysis.keras.keras_calls import KerasCall
     from tfrewrite.edits import Edit
 
 _BATCH = 32

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, ClassVar
 
-from tfrewrite.analysis.accumulator_code import Deed
+from tfrewrite.analysis.eager.accumulator_code import Deed
 from tfrewrite.model import Report, Site
 from tfrewrite.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.accumulators import Accumulator, Reading
+    from tfrewrite.analysis.eager.accumulators import Accumulator, Reading
     from tfrewrite.analysis.facts import Facts
 
 

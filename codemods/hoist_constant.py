@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.hoisting import Place
+from tfrewrite.analysis.eager.steady_constants import MAKING
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.steady_constants import MAKING
+from tfrewrite.analysis.program.hoisting import Place
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.triggers import SURELY_TF2

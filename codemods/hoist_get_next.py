@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.hoisting import Place
-from tfrewrite.analysis.next_elements import Origin
+from tfrewrite.analysis.graphs.next_elements import Origin
+from tfrewrite.analysis.graphs.sessions import SessionKind
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.sessions import SessionKind
+from tfrewrite.analysis.program.hoisting import Place
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.draws import changed_draws
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.next_elements import Element
+    from tfrewrite.analysis.graphs.next_elements import Element
 
 _OP = "IteratorGetNext"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.hoisting import Place
-from tfrewrite.analysis.nodes import flags
+from tfrewrite.analysis.graphs.nodes import flags
+from tfrewrite.analysis.graphs.sessions import SessionKind
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.sessions import SessionKind
+from tfrewrite.analysis.program.hoisting import Place
 from tfrewrite.analysis.symbols import SESSIONS
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
@@ -18,9 +18,9 @@ from tfrewrite.writing.hoisted import hoisted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.built_values import Built
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.savers import Saver
+    from tfrewrite.analysis.graphs.built_values import Built
+    from tfrewrite.analysis.graphs.savers import Saver
 
 _SAME_OPS = (
     "each turn makes the same ops of the same operands, and all that is done with them is to run"

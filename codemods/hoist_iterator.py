@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.first_elements import FirstElement
-    from tfrewrite.analysis.hoisting import Place
+    from tfrewrite.analysis.pipelines.first_elements import FirstElement
+    from tfrewrite.analysis.program.hoisting import Place
 
 _SHUFFLED = (
     "which batches the steps get: they come one after the other from a shuffled pass over the data,"

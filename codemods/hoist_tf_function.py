@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.hoisting import Place
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.turns import in_most_turns
+from tfrewrite.analysis.program.hoisting import Place
+from tfrewrite.analysis.program.turns import in_most_turns
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.triggers import MAKES_FUNCTION
@@ -17,8 +17,8 @@ from tfrewrite.writing.hoisted_function import hoisted_function
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.compiled_functions import Compiled
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.traces.compiled_functions import Compiled
     from tfrewrite.edits import Edit
 
 _FIRST_KERAS_3 = (2, 16)

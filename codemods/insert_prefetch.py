@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.stages import End
+from tfrewrite.analysis.pipelines.stages import End
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.prefetched import prefetched
@@ -13,9 +13,9 @@ from tfrewrite.writing.prefetched import prefetched
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.dataset_uses import Consumer
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.obstacle import Obstacle
+    from tfrewrite.analysis.pipelines.dataset_uses import Consumer
 
 _CHANGES = (
     "initial weights, dropout masks and other draws of ops without a seed of their own: two more"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis import trace, trained_models
+from tfrewrite.analysis.keras import trained_models
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.traces import trace
 from tfrewrite.edits import ReplaceExpression
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
@@ -15,9 +16,9 @@ from tfrewrite.writing.with_argument import with_argument
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.compiled_functions import Compiled
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.trained_models import Trained
+    from tfrewrite.analysis.keras.trained_models import Trained
+    from tfrewrite.analysis.traces.compiled_functions import Compiled
 
 _SETTING = "jit_compile"
 _BEFORE = "experimental_compile"

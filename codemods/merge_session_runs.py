@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.helper_runs import RunInStep
-from tfrewrite.analysis.joined_runs import JoinedRuns
+from tfrewrite.analysis.graphs.helper_runs import RunInStep
+from tfrewrite.analysis.graphs.joined_runs import JoinedRuns
+from tfrewrite.analysis.graphs.sharing import may_round
+from tfrewrite.analysis.graphs.step_runs import StepRun
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.sharing import may_round
-from tfrewrite.analysis.source import Block
-from tfrewrite.analysis.step_runs import StepRun
+from tfrewrite.analysis.program.source import Block
 from tfrewrite.model import Contract, Refusal, Rewrite, Site, Span
 from tfrewrite.rule import Rule
 from tfrewrite.writing.merged_runs import MergedRun

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis import trained_models
+from tfrewrite.analysis.keras import trained_models
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.edits import InsertBefore
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.mixed_types import Mixed
-    from tfrewrite.analysis.trained_models import Trained
+    from tfrewrite.analysis.keras.mixed_types import Mixed
+    from tfrewrite.analysis.keras.trained_models import Trained
 
 _SINCE = (2, 4)
 _SETTING = "keras.mixed_precision.set_global_policy"

@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.abstract_values import Number
-from tfrewrite.analysis.array_shapes import rows
-from tfrewrite.analysis.inline_steps import Kind
+from tfrewrite.analysis.eager.abstract_values import Number
+from tfrewrite.analysis.eager.array_shapes import rows
+from tfrewrite.analysis.eager.inline_steps import Kind
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.trace import REASONS
-from tfrewrite.analysis.turns import turns
+from tfrewrite.analysis.program.turns import turns
+from tfrewrite.analysis.traces.trace import REASONS
 from tfrewrite.edits import EditError, apply_edits
 from tfrewrite.line_map import LineMap
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
@@ -25,9 +25,9 @@ from tfrewrite.writing.spelling import named_before, spelled_at
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from tfrewrite.analysis.eager.inline_steps import InlineStep
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.inline_steps import InlineStep
-    from tfrewrite.analysis.trace import Trace
+    from tfrewrite.analysis.traces.trace import Trace
     from tfrewrite.edits import Edit
 
 

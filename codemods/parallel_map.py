@@ -11,9 +11,9 @@ from tfrewrite.writing.parallel_map import parallel_map
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.dataset_uses import Consumer
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.stages import Stage
+    from tfrewrite.analysis.pipelines.dataset_uses import Consumer
+    from tfrewrite.analysis.pipelines.stages import Stage
 
 _CHANGES = (
     "initial weights, dropout masks and other draws of ops without a seed of their own: one more op"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.keras_calls import KerasCall
+    from tfrewrite.analysis.keras.keras_calls import KerasCall
     from tfrewrite.edits import Edit
 
 _BATCH = 32

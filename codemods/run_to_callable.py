@@ -6,10 +6,10 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.hoisting import Place
+from tfrewrite.analysis.graphs.sessions import SessionKind
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.sessions import SessionKind
-from tfrewrite.analysis.turns import in_most_turns, turns
+from tfrewrite.analysis.program.hoisting import Place
+from tfrewrite.analysis.program.turns import in_most_turns, turns
 from tfrewrite.codemods.drop_unused_fetches import DropUnusedFetches
 from tfrewrite.codemods.merge_session_runs import MergeSessionRuns
 from tfrewrite.edits import ReplaceExpression
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.sessions import SessionRun
+    from tfrewrite.analysis.graphs.sessions import SessionRun
     from tfrewrite.edits import Edit
     from tfrewrite.model import Span
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis import kept_sessions
-from tfrewrite.analysis.hoisting import Place
+from tfrewrite.analysis.graphs import kept_sessions
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.turns import in_most_turns, turns
+from tfrewrite.analysis.program.hoisting import Place
+from tfrewrite.analysis.program.turns import in_most_turns, turns
 from tfrewrite.model import Contract, Refusal, Report, Rewrite, Site
 from tfrewrite.rule import Rule
 from tfrewrite.writing.kept_session import kept_session
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.opened_sessions import OpenedSession
+    from tfrewrite.analysis.graphs.opened_sessions import OpenedSession
 
 _FEW_TURNS = 3
 _COST = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.trace_effects import Sort
+from tfrewrite.analysis.traces.trace_effects import Sort
 from tfrewrite.model import Report, Site
 from tfrewrite.rule import Rule
 from tfrewrite.triggers import MAKES_FUNCTION
@@ -13,9 +13,9 @@ from tfrewrite.triggers import MAKES_FUNCTION
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.compiled_functions import Compiled
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.trace_effects import TraceEffect
+    from tfrewrite.analysis.traces.compiled_functions import Compiled
+    from tfrewrite.analysis.traces.trace_effects import TraceEffect
 
 _MESSAGES = {
     Sort.PRINT: (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis import trained_models
+from tfrewrite.analysis.keras import trained_models
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.model import Contract, Refusal, Rewrite, Site
 from tfrewrite.rule import Rule
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.trained_models import Trained
+    from tfrewrite.analysis.keras.trained_models import Trained
 
 _SETTING = "steps_per_execution"
 _BEFORE = "experimental_steps_per_execution"

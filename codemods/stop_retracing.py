@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.number_uses import Swap
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.scopes import How
-from tfrewrite.analysis.turns import turns
+from tfrewrite.analysis.program.scopes import How
+from tfrewrite.analysis.program.turns import turns
+from tfrewrite.analysis.traces.number_uses import Swap
 from tfrewrite.edits import ReplaceExpression
 from tfrewrite.model import Contract, Refusal, Report, Rewrite, Site
 from tfrewrite.rule import Rule
@@ -18,9 +18,9 @@ from tfrewrite.writing.hoisted import text_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfrewrite.analysis.compiled_functions import Compiled
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.scopes import Binding
+    from tfrewrite.analysis.program.scopes import Binding
+    from tfrewrite.analysis.traces.compiled_functions import Compiled
 
 _FEW_TURNS = 4
 _MAX_DEPTH = 4

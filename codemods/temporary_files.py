@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from tfrewrite.analysis.left_files import Sort
+from tfrewrite.analysis.program.left_files import Sort
 from tfrewrite.model import Report, Site
 from tfrewrite.rule import Rule
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.nodes import Node
-from tfrewrite.analysis.scopes import Binding
-from tfrewrite.analysis.sessions import SessionRun
+from tfrewrite.analysis.graphs.nodes import Node
+from tfrewrite.analysis.graphs.sessions import SessionRun
+from tfrewrite.analysis.program.scopes import Binding
 
 Kind = TypeVar("Kind", bound=ast.AST)
 

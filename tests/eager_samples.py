@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from analysis_helpers import expression, facts, function
-from tfrewrite.analysis.abstract_values import Code, Value
+from tfrewrite.analysis.eager.abstract_values import Code, Value
 from tfrewrite.analysis.facts import Facts
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.trace import Trace
+from tfrewrite.analysis.traces.trace import Trace
 
 START = """\
 import numpy as np

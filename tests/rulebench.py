@@ -59,7 +59,7 @@ from unittest.mock import patch
 import pytest
 
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.program.source import Source
 from tfrewrite.engine import rewrite_text
 from tfrewrite.model import DEFAULT_CONTRACTS, Contract, Kind, Outcome, Status
 from tfrewrite.registry import all_rules

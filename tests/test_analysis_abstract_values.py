@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tfrewrite.analysis.abstract_values import (
+from tfrewrite.analysis.eager.abstract_values import (
     Array,
     Bottom,
     Group,

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts, marked
-from tfrewrite.analysis.accumulator_code import AccumulatorCode, Deed, text_of
+from tfrewrite.analysis.eager.accumulator_code import AccumulatorCode, Deed, text_of
 
 HEAD = """\
 import operator

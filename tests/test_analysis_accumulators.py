@@ -1,7 +1,7 @@
 """Which names hold sums of gradients, and all that is done with them."""
 
 from analysis_helpers import facts, marked
-from tfrewrite.analysis.accumulator_code import Deed
+from tfrewrite.analysis.eager.accumulator_code import Deed
 from tfrewrite.analysis.facts import Facts
 
 TEXT = """

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tfrewrite.analysis.arguments import arguments
+from tfrewrite.analysis.program.arguments import arguments
 
 
 def given(text: str) -> dict[str, str] | None:

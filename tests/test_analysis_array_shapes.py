@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from analysis_helpers import expression, facts
-from tfrewrite.analysis.abstract_values import Array, Group, Number, Tensor
-from tfrewrite.analysis.array_shapes import rows
+from tfrewrite.analysis.eager.abstract_values import Array, Group, Number, Tensor
+from tfrewrite.analysis.eager.array_shapes import rows
 
 START = """\
 import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis_helpers import expression, facts, function, with_graph
-from tfrewrite.analysis.assigns import Assign, Home
+from tfrewrite.analysis.graphs.assigns import Assign, Home
 from tfrewrite.analysis.obstacle import Obstacle
 
 

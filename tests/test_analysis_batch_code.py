@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.batch_effects import BatchEffects
+from tfrewrite.analysis.batches.batch_effects import BatchEffects
 
 HEAD = """
 import cv2

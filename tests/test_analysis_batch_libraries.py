@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tfrewrite.analysis.batch_libraries import computes, draws, only_makes, reads_files, stream_of
+from tfrewrite.analysis.batches.batch_libraries import (
+    computes,
+    draws,
+    only_makes,
+    reads_files,
+    stream_of,
+)
 
 
 @pytest.mark.parametrize(

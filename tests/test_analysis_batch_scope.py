@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import expression, facts, function, marked, use
-from tfrewrite.analysis.batch_scope import BatchScope
+from tfrewrite.analysis.batches.batch_scope import BatchScope
 from tfrewrite.analysis.facts import Facts
 
 IMPORTS = "import numpy as np\n"

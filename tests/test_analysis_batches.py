@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts, with_graph
-from tfrewrite.analysis.surely_run import surely_beneath
+from tfrewrite.analysis.graphs.surely_run import surely_beneath
 
 ARRAYS = """
 import glob, os, random

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import expression, with_graph
-from tfrewrite.analysis.built_values import Built
+from tfrewrite.analysis.graphs.built_values import Built
 
 
 def built(text: str) -> Built:

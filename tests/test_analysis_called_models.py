@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eager_samples import replayed
-from tfrewrite.analysis.abstract_values import Tensor
+from tfrewrite.analysis.eager.abstract_values import Tensor
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.trace import Trace
+from tfrewrite.analysis.traces.trace import Trace
 
 PARTS = """
 class Block(tf.keras.Model):

@@ -8,7 +8,7 @@ import pytest
 
 from analysis_helpers import class_, expression, facts, function, use
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.names import Names
+from tfrewrite.analysis.program.names import Names
 
 
 def stored(text: str, attribute: str = "loss", cls: str = "Model") -> list[str] | None:

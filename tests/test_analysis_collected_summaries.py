@@ -6,8 +6,8 @@ import pytest
 
 from analysis_helpers import expression, with_graph
 from tfrewrite.analysis.effects import effect_of, symbols_of
-from tfrewrite.analysis.fetches import Fetch, fetch_of
-from tfrewrite.analysis.nodes import Kind, beneath
+from tfrewrite.analysis.graphs.fetches import Fetch, fetch_of
+from tfrewrite.analysis.graphs.nodes import Kind, beneath
 
 NOISE = "tf.random_uniform([])"
 LOSS = "tf.summary.scalar('loss', loss)\n"

@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from analysis_helpers import traced, with_graph
-from tfrewrite.analysis.company import Company, acts, changes_nothing, reads_only
-from tfrewrite.analysis.fetches import leaves
+from tfrewrite.analysis.graphs.company import Company, acts, changes_nothing, reads_only
+from tfrewrite.analysis.graphs.fetches import leaves
 
 
 def obstacle(text: str, *, uncut: bool = True, fed: bool = True) -> str:

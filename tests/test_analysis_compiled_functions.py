@@ -3,8 +3,8 @@
 import ast
 
 from analysis_helpers import facts, function
-from tfrewrite.analysis.compiled_functions import Compiled
 from tfrewrite.analysis.facts import Facts
+from tfrewrite.analysis.traces.compiled_functions import Compiled
 
 
 def only(found: Facts) -> Compiled:

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.constant_values import ConstantValues
+from tfrewrite.analysis.program.constant_values import ConstantValues
 
 HEAD = """
 import numpy as np

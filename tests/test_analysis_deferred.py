@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.deferred import Deferred
+from tfrewrite.analysis.eager.deferred import Deferred
 
 HEAD = """\
 import sys

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.drawn_earlier import DrawnEarlier
+from tfrewrite.analysis.eager.drawn_earlier import DrawnEarlier
 
 HEAD = """\
 import random

@@ -8,7 +8,7 @@ import pytest
 
 from analysis_helpers import expression
 from eager_samples import start, value
-from tfrewrite.analysis.abstract_values import Tensor, Thing, Unknown, group
+from tfrewrite.analysis.eager.abstract_values import Tensor, Thing, Unknown, group
 
 
 def test_a_functional_model_holds_the_code_of_its_layers() -> None:

@@ -6,7 +6,7 @@ import ast
 import time
 
 from analysis_helpers import facts
-from tfrewrite.analysis.abstract_values import Unknown
+from tfrewrite.analysis.eager.abstract_values import Unknown
 
 NAMES = 14
 

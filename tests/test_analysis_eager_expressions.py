@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eager_samples import value
-from tfrewrite.analysis.abstract_values import (
+from tfrewrite.analysis.eager.abstract_values import (
     Array,
     Dataset,
     Group,

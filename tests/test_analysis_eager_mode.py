@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.eager_mode import otherwise_run
+from tfrewrite.analysis.eager.eager_mode import otherwise_run
 from tfrewrite.analysis.facts import Facts
 
 HEAD = "import tensorflow as tf\n"

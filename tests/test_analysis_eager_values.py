@@ -8,7 +8,7 @@ import pytest
 
 from analysis_helpers import use
 from eager_samples import start, value
-from tfrewrite.analysis.abstract_values import Number, Unknown
+from tfrewrite.analysis.eager.abstract_values import Number, Unknown
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from analysis_helpers import with_graph
-from tfrewrite.analysis.fed_batches import FedBatch
-from tfrewrite.analysis.feed_entries import Entry
+from tfrewrite.analysis.batches.fed_batches import FedBatch
+from tfrewrite.analysis.batches.feed_entries import Entry
 
 
 def batches(body: str, before: str = "") -> list[FedBatch]:

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.fed_keys import FedKey
+from tfrewrite.analysis.batches.fed_keys import FedKey
 from tfrewrite.analysis.obstacle import Obstacle
 
 MADE = "tf.placeholder(tf.float32, [None, 3])"

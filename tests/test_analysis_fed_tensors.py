@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from analysis_helpers import with_graph
+from tfrewrite.analysis.batches.fed_tensors import Elements, FedTensor
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.fed_tensors import Elements, FedTensor
 
 DATA = "data = tf.data.Dataset.from_tensor_slices((A, B)).shuffle(9).batch(2)\n"
 WHOLE = "e = data.make_one_shot_iterator().get_next()\n"

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import with_graph
-from tfrewrite.analysis.feed_helpers import MadeFeed
+from tfrewrite.analysis.batches.feed_helpers import MadeFeed
 
 
 def made(text: str) -> MadeFeed | None:

@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from analysis_helpers import with_graph
+from tfrewrite.analysis.batches.fed_batches import FedBatch
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.fed_batches import FedBatch
 from tfrewrite.analysis.obstacle import Obstacle
 
 _GENERATOR = """

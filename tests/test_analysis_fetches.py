@@ -6,7 +6,7 @@ import pytest
 
 from analysis_helpers import expression, with_graph
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.fetches import (
+from tfrewrite.analysis.graphs.fetches import (
     Fetch,
     checks_beneath,
     fetch_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.hoisting import Place
+from tfrewrite.analysis.program.hoisting import Place
 
 HEAD = "import tensorflow as tf\nds = tf.data.Dataset.range(9){}\n"
 LOOP = "for i in range(9):\n    next(iter(ds))"

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from analysis_helpers import expression, facts, function, lines, marked, use
-from tfrewrite.analysis.flow import evaluated
+from tfrewrite.analysis.program.flow import evaluated
 
 
 def reaching(text: str, name: str = "a", mark: str = "here") -> list[int]:

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.trace import Trace
+from tfrewrite.analysis.traces.trace import Trace
 
 START = """\
 import numpy as np

@@ -7,9 +7,9 @@ import ast
 import pytest
 
 from analysis_helpers import facts, function
-from tfrewrite.analysis.abstract_values import Code, Tensor
-from tfrewrite.analysis.gradient_flow import NO_FLOW, Flow, Read
-from tfrewrite.analysis.trace import Trace
+from tfrewrite.analysis.eager.abstract_values import Code, Tensor
+from tfrewrite.analysis.traces.gradient_flow import NO_FLOW, Flow, Read
+from tfrewrite.analysis.traces.trace import Trace
 
 START = """
     import tensorflow as tf

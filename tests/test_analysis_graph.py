@@ -8,7 +8,7 @@ import pytest
 
 from analysis_helpers import run, traced, with_graph
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, plain
+from tfrewrite.analysis.graphs.nodes import Kind, Node, beneath, flags, plain
 
 SESSION = "\nsess = tf.Session()\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.graph_options import graph_option
+from tfrewrite.analysis.traces.graph_options import graph_option
 
 
 @pytest.mark.parametrize(

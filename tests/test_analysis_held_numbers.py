@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.held_numbers import HeldNumbers
+from tfrewrite.analysis.eager.held_numbers import HeldNumbers
 
 AGENT = """\
 class Agent:

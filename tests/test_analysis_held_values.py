@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from analysis_helpers import expression, facts
-from tfrewrite.analysis.held_values import Held
+from tfrewrite.analysis.traces.held_values import Held
 
 PROGRAM = """
 import numpy as np

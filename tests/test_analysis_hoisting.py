@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from analysis_helpers import expression, facts
-from tfrewrite.analysis.hoisting import Place
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.program.hoisting import Place
 
 
 def place(text: str) -> Place | Obstacle:

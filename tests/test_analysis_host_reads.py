@@ -1,7 +1,7 @@
 """Reads for Python in loops, and where they can be made instead."""
 
 from analysis_helpers import facts
-from tfrewrite.analysis.host_reads import Collected, Deferred
+from tfrewrite.analysis.eager.host_reads import Collected, Deferred
 from tfrewrite.analysis.obstacle import Obstacle
 
 HEAD = """

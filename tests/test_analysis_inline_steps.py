@@ -8,9 +8,9 @@ import textwrap
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.inline_steps import InlineStep
+from tfrewrite.analysis.eager.inline_steps import InlineStep
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.sure_values import SureValues
+from tfrewrite.analysis.program.sure_values import SureValues
 
 HEAD = "import tensorflow as tf\nmodel, data, optimizer, mean = make()\n"
 STEP = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis_helpers import expression, with_graph
-from tfrewrite.analysis.nodes import Kind, Node, beneath, plain
+from tfrewrite.analysis.graphs.nodes import Kind, Node, beneath, plain
 
 
 def value(text: str) -> Node:

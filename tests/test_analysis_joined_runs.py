@@ -7,8 +7,8 @@ import textwrap
 import pytest
 
 from analysis_helpers import with_graph
-from tfrewrite.analysis.joined_runs import JoinedRuns
-from tfrewrite.analysis.step_runs import StepRun
+from tfrewrite.analysis.graphs.joined_runs import JoinedRuns
+from tfrewrite.analysis.graphs.step_runs import StepRun
 
 
 def step(body: str, before: str = "") -> tuple[JoinedRuns, list[StepRun]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eager_samples import LOOP, start
-from tfrewrite.analysis.abstract_values import Thing
-from tfrewrite.analysis.kept_objects import changed_later
-from tfrewrite.analysis.trace import Trace
+from tfrewrite.analysis.eager.abstract_values import Thing
+from tfrewrite.analysis.traces.kept_objects import changed_later
+from tfrewrite.analysis.traces.trace import Trace
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from analysis_helpers import with_graph
-from tfrewrite.analysis import kept_sessions
-from tfrewrite.analysis.hoisting import Place
+from tfrewrite.analysis.graphs import kept_sessions
+from tfrewrite.analysis.program.hoisting import Place
 
 
 def reason(body: str, opened: str = "tf.Session()", before: str = "") -> str:

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.keras_calls import KerasCalls
+from tfrewrite.analysis.keras.keras_calls import KerasCalls
 
 HEAD = "from tensorflow import keras\nmodel = keras.Sequential()\n"
 

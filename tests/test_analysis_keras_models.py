@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts, marked
-from tfrewrite.analysis.keras_models import Sort
+from tfrewrite.analysis.keras.keras_models import Sort
 
 HEAD = """\
 import tensorflow as tf

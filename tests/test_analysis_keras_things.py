@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfrewrite.analysis import keras_things
+from tfrewrite.analysis.keras import keras_things
 
 
 @pytest.mark.parametrize(

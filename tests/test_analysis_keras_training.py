@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from tfrewrite.analysis.abstract_values import Number, Unknown, Value
-from tfrewrite.analysis.keras_training import by_default, told
+from tfrewrite.analysis.eager.abstract_values import Number, Unknown, Value
+from tfrewrite.analysis.keras.keras_training import by_default, told
 
 
 def value(expr: ast.expr) -> Value:

@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis import keras_things
-from tfrewrite.analysis.layer_uses import LAYERS, LayerUses
+from tfrewrite.analysis.keras import keras_things
+from tfrewrite.analysis.keras.layer_uses import LAYERS, LayerUses
 
 HEAD = "import tensorflow as tf\nL = tf.keras.layers\n"
 TWO = "i = tf.keras.Input([3])\nh = L.Dense(3)(i)\no = L.Dense(2)(h)\n"

@@ -1,7 +1,7 @@
 """Files that loops leave behind."""
 
 from analysis_helpers import facts
-from tfrewrite.analysis.left_files import Sort
+from tfrewrite.analysis.program.left_files import Sort
 
 TEXT = """
     import tempfile

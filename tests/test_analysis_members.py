@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis_helpers import class_
 from eager_samples import start
-from tfrewrite.analysis.abstract_values import Code, Group, Number, Thing, Unknown
+from tfrewrite.analysis.eager.abstract_values import Code, Group, Number, Thing, Unknown
 
 TRAINER = """
 class Trainer:

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from analysis_helpers import GRAPH, facts
-from tfrewrite.analysis.step_runs import StepRun
+from tfrewrite.analysis.graphs.step_runs import StepRun
 from tfrewrite.edits import apply_edits
 from tfrewrite.writing.merged_runs import MergedRun
 

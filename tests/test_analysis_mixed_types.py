@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.mixed_types import Mixed
+from tfrewrite.analysis.keras.mixed_types import Mixed
 from tfrewrite.analysis.obstacle import Obstacle
 
 HEAD = "import tensorflow as tf\nL = tf.keras.layers\n"

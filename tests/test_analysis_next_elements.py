@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.next_elements import Element, NextElements, Origin
+from tfrewrite.analysis.graphs.next_elements import Element, NextElements, Origin
 
 HEAD = """
 import tensorflow as tf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfrewrite.analysis.effects import Effect
-from tfrewrite.analysis.nodes import Kind, Node, beneath, flags, plain
+from tfrewrite.analysis.graphs.nodes import Kind, Node, beneath, flags, plain
 
 PLACE = ast.Constant(1)
 

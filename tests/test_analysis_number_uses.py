@@ -5,9 +5,9 @@ import ast
 import pytest
 
 from analysis_helpers import expression, facts
-from tfrewrite.analysis.number_sorts import Number
-from tfrewrite.analysis.number_uses import Swap
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.program.number_sorts import Number
+from tfrewrite.analysis.traces.number_uses import Swap
 
 NUMBERS = """
 import time

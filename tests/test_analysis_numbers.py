@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis_helpers import expression, with_graph
-from tfrewrite.analysis.number_sorts import Number
+from tfrewrite.analysis.program.number_sorts import Number
 
 BEFORE = """
 import argparse

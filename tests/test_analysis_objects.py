@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis_helpers import expression, with_graph
-from tfrewrite.analysis.nodes import Kind, Node, flags
+from tfrewrite.analysis.graphs.nodes import Kind, Node, flags
 
 MODEL = """
 class Model:

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import with_graph
-from tfrewrite.analysis.opened_sessions import OpenedSession
+from tfrewrite.analysis.graphs.opened_sessions import OpenedSession
 
 
 def opened(text: str) -> OpenedSession:

@@ -8,8 +8,8 @@ import textwrap
 import pytest
 
 from analysis_helpers import with_graph
+from tfrewrite.analysis.batches.fed_batches import FedBatch
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.fed_batches import FedBatch
 from tfrewrite.analysis.obstacle import Obstacle
 
 OPENED = "sess = tf.Session()\n"

@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from analysis_helpers import facts, marked, use
+from tfrewrite.analysis.graphs.placeholders import Placeholder
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.placeholders import Placeholder
 
 LOOP = "\nfor i in range(9):\n    x  # here\n"
 

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import expression, function, inside, with_graph
-from tfrewrite.analysis.nodes import Node, Surroundings
+from tfrewrite.analysis.graphs.nodes import Node, Surroundings
 
 
 def around(text: str) -> Surroundings:

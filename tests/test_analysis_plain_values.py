@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis_helpers import expression, use, with_graph
-from tfrewrite.analysis.plain_values import PlainValues
+from tfrewrite.analysis.program.plain_values import PlainValues
 
 SESSION = "sess = tf.Session()\nfrom data import source\n"
 

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts, use
-from tfrewrite.analysis.pure_layers import is_pure_layer
+from tfrewrite.analysis.keras.pure_layers import is_pure_layer
 
 HEAD = "import tensorflow as tf\nL = tf.keras.layers\n"
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tfrewrite.analysis.python_calls import (
+from tfrewrite.analysis.program.python_calls import (
     CONSUMING,
     CallEffect,
     effect_of_method,

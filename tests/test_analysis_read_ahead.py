@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import expression, facts
-from tfrewrite.analysis.iterators import Iterators
+from tfrewrite.analysis.pipelines.iterators import Iterators
 
 HEAD = "import argparse\nimport functools\nimport numpy as np\nimport tensorflow as tf\n"
 

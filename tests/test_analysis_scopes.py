@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import expression, facts, function, inside, lines, use
-from tfrewrite.analysis.scopes import Binding, How
+from tfrewrite.analysis.program.scopes import Binding, How
 
 
 def seen(text: str, name: str, mark: str = "here") -> list[Binding]:

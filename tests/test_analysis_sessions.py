@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import run, with_graph
-from tfrewrite.analysis.sessions import DEFAULT_SESSION, SessionKind, SessionRun
+from tfrewrite.analysis.graphs.sessions import DEFAULT_SESSION, SessionKind, SessionRun
 
 PLAIN, HOOKED, UNKNOWN = SessionKind.PLAIN, SessionKind.HOOKED, SessionKind.UNKNOWN
 

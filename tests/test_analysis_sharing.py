@@ -6,8 +6,8 @@ import pytest
 
 from analysis_helpers import expression, with_graph
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.fetches import Fetch, fetch_of
-from tfrewrite.analysis.sharing import fails_together, may_round
+from tfrewrite.analysis.graphs.fetches import Fetch, fetch_of
+from tfrewrite.analysis.graphs.sharing import fails_together, may_round
 
 
 def fetch_in(found: Facts, mark: str) -> Fetch:

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from analysis_helpers import facts, function, inside, marked
-from tfrewrite.analysis.source import Source, blocks_of
+from tfrewrite.analysis.program.source import Source, blocks_of
 from tfrewrite.model import Span
 
 

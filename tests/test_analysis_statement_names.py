@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tfrewrite.analysis.statement_names import bound_in, names_in, read_in, surely_binds
+from tfrewrite.analysis.program.statement_names import bound_in, names_in, read_in, surely_binds
 
 
 @pytest.mark.parametrize(

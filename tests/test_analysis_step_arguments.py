@@ -8,9 +8,9 @@ import pytest
 
 from analysis_helpers import function
 from eager_samples import start
-from tfrewrite.analysis.abstract_values import Number, Tensor, Value, group
+from tfrewrite.analysis.eager.abstract_values import Number, Tensor, Value, group
+from tfrewrite.analysis.eager.step_arguments import StepArguments, given_to
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.step_arguments import StepArguments, given_to
 
 
 def argument(text: str) -> Value | Obstacle:

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from analysis_helpers import marked, with_graph
-from tfrewrite.analysis.step_runs import StepRun
+from tfrewrite.analysis.graphs.step_runs import StepRun
 
 RUNS = "a = sess.run(loss, {x: v})\nb = sess.run(accuracy, {x: v})\n"
 

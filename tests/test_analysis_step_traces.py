@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from eager_samples import LOOP, start
+from tfrewrite.analysis.eager.step_functions import Step
 from tfrewrite.analysis.facts import Facts
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.step_functions import Step
-from tfrewrite.analysis.trace import Trace
+from tfrewrite.analysis.traces.trace import Trace
 
 CAUGHT = """\
         try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from analysis_helpers import with_graph
+from tfrewrite.analysis.batches.fed_batches import FedBatch
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.fed_batches import FedBatch
 
 
 def looked_at(

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.tensor_work import TensorWork
+from tfrewrite.analysis.eager.tensor_work import TensorWork
 
 HEAD = """\
 import tensorflow as tf

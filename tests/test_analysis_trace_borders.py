@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tfrewrite.analysis.abstract_values import (
+from tfrewrite.analysis.eager.abstract_values import (
     Dataset,
     Done,
     Group,
@@ -16,7 +16,7 @@ from tfrewrite.analysis.abstract_values import (
     Value,
     group,
 )
-from tfrewrite.analysis.trace_borders import returnable
+from tfrewrite.analysis.traces.trace_borders import returnable
 
 
 @pytest.mark.parametrize(

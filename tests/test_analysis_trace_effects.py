@@ -1,7 +1,7 @@
 """What happens when a tf.function is traced, and only then."""
 
 from analysis_helpers import facts
-from tfrewrite.analysis.trace_effects import Sort
+from tfrewrite.analysis.traces.trace_effects import Sort
 
 
 def effects(text: str) -> list[tuple[int, Sort, bool]]:

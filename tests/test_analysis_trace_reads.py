@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.trace_reads import TraceReads
+from tfrewrite.analysis.traces.trace_reads import TraceReads
 
 PROGRAM = """
 import os

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from eager_samples import replayed
-from tfrewrite.analysis.abstract_values import Number, Tensor, Value, parts
-from tfrewrite.analysis.gradient_flow import NO_FLOW
+from tfrewrite.analysis.eager.abstract_values import Number, Tensor, Value, parts
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.trace import Trace
+from tfrewrite.analysis.traces.gradient_flow import NO_FLOW
+from tfrewrite.analysis.traces.trace import Trace
 
 
 def test_what_a_trace_calls_of_tensorflow_is_noted() -> None:

@@ -7,11 +7,11 @@ import ast
 import pytest
 
 from eager_samples import replayed
-from tfrewrite.analysis.abstract_values import Number, Tensor
+from tfrewrite.analysis.eager.abstract_values import Number, Tensor
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.trace import Trace
-from tfrewrite.analysis.trace_borders import returnable
-from tfrewrite.analysis.traced_statements import ends
+from tfrewrite.analysis.traces.trace import Trace
+from tfrewrite.analysis.traces.trace_borders import returnable
+from tfrewrite.analysis.traces.traced_statements import ends
 
 
 @pytest.mark.parametrize(

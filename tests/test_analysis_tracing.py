@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from eager_samples import replayed, value
-from tfrewrite.analysis.abstract_values import Number, Tensor
+from tfrewrite.analysis.eager.abstract_values import Number, Tensor
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.trace import Trace, TraceError
-from tfrewrite.analysis.trace_borders import returnable
+from tfrewrite.analysis.traces.trace import Trace, TraceError
+from tfrewrite.analysis.traces.trace_borders import returnable
 
 
 @pytest.mark.parametrize(

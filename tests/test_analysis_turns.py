@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts, marked
-from tfrewrite.analysis.turns import in_most_turns, turns
+from tfrewrite.analysis.program.turns import in_most_turns, turns
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 
 from analysis_helpers import expression, with_graph
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.nodes import plain
-from tfrewrite.analysis.updates import Update, read_before, update_of
+from tfrewrite.analysis.graphs.nodes import plain
+from tfrewrite.analysis.graphs.updates import Update, read_before, update_of
 
 
 def update_in(found: Facts, mark: str = "here") -> Update | None:

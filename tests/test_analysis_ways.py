@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.ways import Way
+from tfrewrite.analysis.program.ways import Way
 
 MADE = "tf.placeholder(tf.float32)"
 MODEL = f"class Model:\n    def __init__(self):\n        self.x = {MADE}\n"

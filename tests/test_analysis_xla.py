@@ -7,10 +7,10 @@ import ast
 import pytest
 
 from analysis_helpers import facts
-from tfrewrite.analysis.abstract_values import Thing
+from tfrewrite.analysis.eager.abstract_values import Thing
 from tfrewrite.analysis.obstacle import Obstacle
-from tfrewrite.analysis.trace import Trace
-from tfrewrite.analysis.xla import Xla
+from tfrewrite.analysis.traces.trace import Trace
+from tfrewrite.analysis.traces.xla import Xla
 
 HEAD = "import tensorflow as tf\nL = tf.keras.layers\n"
 MODEL = "model = tf.keras.Sequential([L.Dense(3, input_shape=[2])])\n"

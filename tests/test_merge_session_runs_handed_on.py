@@ -171,15 +171,7 @@ BODIES = {
         "repr(model)",
     ),
     "a special method that is a lambda": ("__str__ = lambda self: take()", "str(model)"),
-    "a special method under an if": (
-        "if True:\n    def __len__(self):\n        return take()",
-        "len(model)",
-    ),
     "a property by another name": ("value = lazy(lambda self: take())", "model.value"),
-    "a property under an if": (
-        "if True:\n    @property\n    def value(self):\n        return take()",
-        "model.value",
-    ),
     "a property with a type": ("value: int = property(lambda self: take())", "model.value"),
     "one of two": ("value, other = property(lambda self: take()), 1", "model.value"),
     "a property of a library": ("value = functools.cached_property(take)", "model.value"),

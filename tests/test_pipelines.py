@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from tfrewrite.analysis.facts import Facts
-from tfrewrite.analysis.stages import End, Lost, Stage, stages
+from tfrewrite.analysis.pipelines.stages import End, Lost, Stage, stages
 
 HEAD = "import tensorflow as tf\nimport tensorflow_datasets as tfds\n"
 

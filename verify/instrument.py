@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tfrewrite import syntax, textfile
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.program.source import Source
 
 MARKS = "_tfrewrite_marks"
 _STEPS = f"__import__('{MARKS}').steps(("

@@ -15,9 +15,9 @@ from functools import cache
 
 from tfrewrite import syntax
 from tfrewrite.analysis.effects import Version, symbols_of
-from tfrewrite.analysis.names import Names, tf_symbol
-from tfrewrite.analysis.scopes import How, Scopes
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.program.names import Names, tf_symbol
+from tfrewrite.analysis.program.scopes import How, Scopes
+from tfrewrite.analysis.program.source import Source
 
 _SETTLING = ("", "train")
 """The packages that both versions have and whose members the table knows well."""

@@ -11,8 +11,8 @@ from tfrewrite.writing.hoisted import indentation_of, text_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfrewrite.analysis.batches.fed_batches import FedBatch
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.fed_batches import FedBatch
 
 
 class BatchWriter:

@@ -24,10 +24,10 @@ from tfrewrite.writing.handed_on import handed_on
 from tfrewrite.writing.hoisted import text_of
 
 if TYPE_CHECKING:
+    from tfrewrite.analysis.batches.fed_batches import FedBatch
+    from tfrewrite.analysis.batches.feed_entries import Entry
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.fed_batches import FedBatch
-    from tfrewrite.analysis.feed_entries import Entry
-    from tfrewrite.analysis.placeholders import Placeholder
+    from tfrewrite.analysis.graphs.placeholders import Placeholder
 
 _WIDTH = 99
 

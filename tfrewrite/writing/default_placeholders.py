@@ -10,7 +10,7 @@ from tfrewrite.writing.hoisted import text_of
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.placeholders import Placeholder
+    from tfrewrite.analysis.graphs.placeholders import Placeholder
 
 WIDTH = 100
 """How long a line may be that is written anew."""

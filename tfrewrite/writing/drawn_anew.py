@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.trace import Trace
+    from tfrewrite.analysis.traces.trace import Trace
 
 _KERAS_3 = (2, 16)
 

@@ -6,15 +6,15 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.number_sorts import Number
-from tfrewrite.analysis.sessions import DEFAULT_SESSION
+from tfrewrite.analysis.graphs.sessions import DEFAULT_SESSION
+from tfrewrite.analysis.program.number_sorts import Number
 from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression, ReplaceStatement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfrewrite.analysis.assigns import Assign
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.graphs.assigns import Assign
 
 _VERBS = {"assign": "assign_{}", "assign_add": "add_to_{}", "assign_sub": "subtract_from_{}"}
 _VALUES = {"assign": "{}_value", "assign_add": "{}_increase", "assign_sub": "{}_decrease"}

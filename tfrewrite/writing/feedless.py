@@ -8,7 +8,7 @@ from tfrewrite.writing.hoisted import text_of
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.sessions import SessionRun
+    from tfrewrite.analysis.graphs.sessions import SessionRun
 
 
 def without_feed(facts: Facts, run: SessionRun) -> str:

@@ -11,9 +11,9 @@ from tfrewrite.writing.default_placeholders import structure
 from tfrewrite.writing.hoisted import text_of
 
 if TYPE_CHECKING:
+    from tfrewrite.analysis.batches.fed_batches import FedBatch
+    from tfrewrite.analysis.batches.feed_entries import Entry
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.fed_batches import FedBatch
-    from tfrewrite.analysis.feed_entries import Entry
 
 
 class FetchedBatchPipeline(BatchWriter):

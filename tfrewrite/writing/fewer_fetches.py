@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from tfrewrite.analysis.source import Source
+from tfrewrite.analysis.program.source import Source
 from tfrewrite.edits import Edit, ReplaceExpression
 
 Sequence_ = ast.List | ast.Tuple

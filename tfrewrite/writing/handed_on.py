@@ -10,7 +10,7 @@ from tfrewrite.writing.hoisted import text_of
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.ways import Way
+    from tfrewrite.analysis.program.ways import Way
 
 
 def handed_on(facts: Facts, way: Way, name: str) -> list[Edit]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression
 
 if TYPE_CHECKING:
-    from tfrewrite.analysis.built_values import Built
     from tfrewrite.analysis.facts import Facts
+    from tfrewrite.analysis.graphs.built_values import Built
 
 
 def hoisted(

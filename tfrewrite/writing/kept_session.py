@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.kept_sessions import restores
+from tfrewrite.analysis.graphs.kept_sessions import restores
 from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression
 from tfrewrite.writing.hoisted import text_of
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import ast
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.opened_sessions import OpenedSession
+    from tfrewrite.analysis.graphs.opened_sessions import OpenedSession
 
 
 def kept_session(

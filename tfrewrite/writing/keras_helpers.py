@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.keras_calls import KerasCall
+    from tfrewrite.analysis.keras.keras_calls import KerasCall
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.feeds import UnitedFeed
-from tfrewrite.analysis.sessions import DEFAULT_SESSION
-from tfrewrite.analysis.step_runs import StepRun
+from tfrewrite.analysis.graphs.feeds import UnitedFeed
+from tfrewrite.analysis.graphs.sessions import DEFAULT_SESSION
+from tfrewrite.analysis.graphs.step_runs import StepRun
 from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpression, ReplaceStatement
 
 if TYPE_CHECKING:

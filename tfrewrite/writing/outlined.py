@@ -10,8 +10,8 @@ from tfrewrite.edits import Edit, InsertBefore, RemoveStatement, ReplaceExpressi
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from tfrewrite.analysis.eager.inline_steps import InlineStep
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.inline_steps import InlineStep
 
 
 def outlined(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.scopes import How
+from tfrewrite.analysis.program.scopes import How
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts

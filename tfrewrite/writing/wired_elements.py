@@ -21,9 +21,9 @@ from tfrewrite.writing.feedless import without_feed
 from tfrewrite.writing.hoisted import indentation_of, text_of
 
 if TYPE_CHECKING:
+    from tfrewrite.analysis.batches.fed_tensors import Elements, FedTensor
     from tfrewrite.analysis.facts import Facts
-    from tfrewrite.analysis.fed_tensors import Elements, FedTensor
-    from tfrewrite.analysis.placeholders import Placeholder
+    from tfrewrite.analysis.graphs.placeholders import Placeholder
 
 
 def wired(

@@ -1,0 +1,1 @@
+"""What values are in eager mode, and the steps that its loops make."""

@@ -1,0 +1,1 @@
+"""What a script of TensorFlow 1 builds and runs: graphs, sessions, fetches, feeds, updates."""

@@ -1,0 +1,1 @@
+"""Models, layers, losses and masks of Keras."""
