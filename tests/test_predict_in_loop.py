@@ -351,6 +351,20 @@ test_refused = bench(
         reason="object-changes",
     ),
     refuses(
+        "whatever is set on a layer",
+        script(
+            """
+            dense = keras.layers.Dense(2)
+            net = keras.Sequential([dense])
+            print(net.predict(states, verbose=0)[0])
+            for state in states:
+                dense.supports_masking = False
+                print(net.predict(state[None], verbose=0))
+            """
+        ),
+        reason="object-changes",
+    ),
+    refuses(
         "a number of a model of the file is changed",
         script(
             """

@@ -11,6 +11,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.eager.abstract_values import Thing
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.program.python_calls import CallEffect, effect_of_method
 from tfrewrite.analysis.program.scopes import How
@@ -27,13 +28,16 @@ _TRACING = frozenset(
 )
 _OF_LAYERS = frozenset(
     "activation recurrent_activation rate epsilon axis padding strides dilation_rate units function"
-    " return_sequences return_state go_backwards stateful layer cell call".split()
+    " return_sequences return_state go_backwards stateful layer cell call use_bias scale center"
+    " alpha negative_slope threshold max_value pool_size data_format kernel bias gamma beta"
+    " layers".split()
 )
 _OF_TRAINING = _OF_LAYERS | frozenset(
     "trainable momentum beta_1 beta_2 rho nesterov amsgrad weight_decay clipnorm clipvalue"
     " global_clipnorm kernel_regularizer bias_regularizer activity_regularizer kernel_constraint"
     " bias_constraint loss loss_weights".split()
 )
+_NOT_READ = frozenset("trainable stop_training optimizer history name".split())
 _EARLY = frozenset({"__init__", "build"})
 _NOT_TRACED = _EARLY | frozenset(
     "get_config from_config compute_output_shape fit train train_model predict save load".split()
@@ -61,9 +65,7 @@ class ModelTraces:
         """A layer, model or optimizer that is given another attribute once it may be traced."""
         traced = [call for name in _TRACING for call in self._classes.calls(name)]
         for store in self._source.all(ast.Attribute):
-            if isinstance(store.ctx, ast.Load) or store.attr not in attributes | read:
-                continue
-            if store.attr not in read and self._is_of_another(store):
+            if isinstance(store.ctx, ast.Load) or not self._may_be_read(store, attributes, read):
                 continue
             if not comes_first(self._facts, store, traced):
                 message = (
@@ -72,6 +74,20 @@ class ModelTraces:
                 )
                 return Obstacle("object-changes", message)
         return None
+
+    def _may_be_read(
+        self, store: ast.Attribute, attributes: frozenset[str], read: frozenset[str]
+    ) -> bool:
+        """Whether a trace may read what is set: of what is known to be Keras', whatever that is."""
+        if store.attr in read:
+            return True
+        if self._is_of_another(store):
+            return False
+        if store.attr in attributes:
+            return True
+        made = self._facts.eager_values.value(store.value)
+        of_keras = isinstance(made, Thing) and made.kind in ("layer", "model")
+        return of_keras and store.attr not in _NOT_READ
 
     def _is_of_another(self, store: ast.Attribute) -> bool:
         """Whether an attribute is set on an object of the file that is no model."""
