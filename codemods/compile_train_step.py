@@ -64,6 +64,8 @@ class CompileTrainStep(Rule):
 
     ## Contract
     - `rounding`: the same ops on the same objects in the same order. Compiled, they may be fused.
+      Slots that an optimizer makes under a `tf.name_scope` are not named for it, which Keras shows
+      before 3.
     - `resampled`: `tf.random` or `tf.nn.dropout` is called in the step, and a trace draws from a
       stream of its own, also with an op seed where there are several traces. Layers of Keras that
       draw keep their stream in a variable from Keras 3 on; before, they draw as those do. So
