@@ -120,10 +120,10 @@ class OutlineTrainStep(Rule):
 
     ## Contract
     - `rounding`: the same ops on the same objects in the same order. Compiled, they may be fused.
-      A `Sequential` model without an `Input`, which makes its variables in the first step, may
-      give them other names inside TensorFlow; their names and paths in Keras are the same. Slots
-      that an optimizer makes under a `tf.name_scope` are not named for it, which Keras shows
-      before 3.
+      A model that makes its variables in the first step, such as a `Sequential` one without an
+      `Input`, may give them other names inside TensorFlow; their names and paths in Keras are the
+      same. Slots that an optimizer makes under a `tf.name_scope` are not named for it, which Keras
+      shows before 3.
     - `resampled`: the step draws, and a trace draws from a stream of its own: `tf.random`,
       `tf.nn.dropout`, and layers of Keras before 3 (see TFR201).
 
