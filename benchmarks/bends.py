@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 Kinds = Mapping[str, Sequence[str]]
 """The names of the module as a script left them, each with the classes that its value is of."""
 
+_AT_THE_TOP = (ast.Import, ast.ImportFrom)
 _LOOPS = (ast.For, ast.While)
 _FIRST = """
 history_ = []
@@ -354,9 +355,6 @@ class Bender:
         made[0].body = body
         self._tree.body[self._top :] = made
         return "in a function"
-
-
-_AT_THE_TOP = (ast.Import, ast.ImportFrom)
 
 
 def _blocks(node: ast.AST, loops: tuple[ast.For | ast.While, ...]) -> Iterator[_Block]:

@@ -4,8 +4,8 @@
 
 Each script of `corpus/` that the version runs is bent in one to five places (`bends.py`). Where the
 rules rewrite what comes of it, both versions are run with the same seeds, and what they print, how
-they end and what their variables hold is compared: to the bit where the sites promise `exact`, else
-to three digits; where rounding has grown beyond these, `verify` has the last word. TFR102 is asked
+they end and what their variables hold is compared: to seven digits where the sites promise `exact`,
+else to three; where rounding has grown beyond these, `verify` has the last word. TFR102 is asked
 for in every third script. The same numbers give the same scripts. Ends with 1 where versions
 differ; these are kept, if a folder is named.
 
@@ -51,7 +51,8 @@ from corpus_cases import CASES
 
 LONGEST_S = 2.0
 LIMIT_S = 30
-LIMITS = {Contract.EXACT: 1e-7}
+EXACT = 1e-7
+"""The part of a number by which it may differ where it is promised to be the same."""
 ROUNDED = 2e-3
 NEAR_ZERO = 5e-2
 """Below this it is the absolute difference that counts, where numbers may be rounded."""
@@ -217,7 +218,7 @@ def difference(outcome: Outcome, before: Run, after: Run) -> str:
     """In which respect two runs differ beyond what the sites say."""
     made = [one for one in outcome.findings if one.applicable]
     rules = {one.rule for one in made}
-    limit = max((LIMITS.get(one.contract, ROUNDED) for one in made if one.contract), default=0.0)
+    limit = EXACT if all(one.contract in (None, Contract.EXACT) for one in made) else ROUNDED
     if before.ended and after.ended and rules & RAISING_OTHERWISE:
         start, whole = sorted((before.printed, after.printed), key=len)
         return "" if is_close(start, whole[: len(start)], limit) else "printed"

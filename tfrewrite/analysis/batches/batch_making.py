@@ -10,6 +10,8 @@ from tfrewrite.analysis.program.python_calls import CallEffect, effect_of_method
 from tfrewrite.analysis.program.statement_names import bound_in, names_in, read_in, surely_binds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfrewrite.analysis.batches.fed_batches import FedBatch
     from tfrewrite.analysis.batches.feed_entries import Entry
     from tfrewrite.analysis.facts import Facts
@@ -123,19 +125,35 @@ class BatchMaking:
 
         The pipeline takes all of it at the end of the turn.
         """
-        for entry in batch.entries:
-            filed = self._source.statement(entry.within)
-            later = [one for one in batch.making if one.lineno > filed.lineno]
+        for entry, one in self._later(batch):
             names = set(read_in(entry.value))
             plain = isinstance(entry.value, ast.Name)
             calls = any(isinstance(node, ast.Call) for node in ast.walk(entry.value))
-            for one in later:
-                changed = bound_in([one]) & names or (not plain and _changes(one, names))
-                if changed or (calls and not plain):
-                    text = ast.unparse(entry.value)
-                    message = f"line {one.lineno} makes more of the batch after `{text}` is fed"
-                    return Obstacle("batch-changes-state", message)
+            changed = bound_in([one]) & names or (not plain and _changes(one, names))
+            if changed or (calls and not plain):
+                return _made_after(entry, one)
         return None
+
+    def made_late(self, batch: FedBatch) -> Obstacle | None:
+        """Whether anything of the batch is made once its dict is there.
+
+        A run of its own gives the batch where all of it is made, and the dict has to come later.
+        """
+        return next((_made_after(entry, one) for entry, one in self._later(batch)), None)
+
+    def _later(self, batch: FedBatch) -> Iterator[tuple[Entry, ast.stmt]]:
+        """What is put into the dict, with each statement that makes the batch after that."""
+        for entry in batch.entries:
+            filed = self._source.statement(entry.within)
+            for one in batch.making:
+                if one.lineno > filed.lineno:
+                    yield entry, one
+
+
+def _made_after(entry: Entry, one: ast.stmt) -> Obstacle:
+    text = ast.unparse(entry.value)
+    message = f"line {one.lineno} makes more of the batch after `{text}` is fed"
+    return Obstacle("batch-changes-state", message)
 
 
 def _changes(statement: ast.stmt, made: set[str]) -> bool:

@@ -32,6 +32,7 @@ class FetchedBatches:
         self._own = facts.own_calls
         self._sessions = facts.sessions
         self._keys = facts.fed_keys
+        self._making = facts.batch_making
         self._uses = facts.batch_uses
         self._values = facts.turn_values
         self._feeds = {run.feed: run for run in self._sessions.runs.values() if run.feed}
@@ -71,7 +72,7 @@ class FetchedBatches:
 
     def of(self, batch: FedBatch) -> FedBatch | Obstacle:
         """The batch as one that is fetched and then fed, or what is done with it besides."""
-        seen = self._pieced(batch) or self._seen(batch) or self._made_late(batch)
+        seen = self._pieced(batch) or self._seen(batch) or self._making.made_late(batch)
         if seen is not None:
             return seen
         dtypes: dict[str, str] = {}
@@ -100,17 +101,6 @@ class FetchedBatches:
         text = ast.unparse(batch.run.feed) if batch.run.feed is not None else "the dict"
         message = f"what `{text}` feeds comes of a generator, and is not written out in one place"
         return Obstacle("source-consumed", message)
-
-    def _made_late(self, batch: FedBatch) -> Obstacle | None:
-        """What makes the batch once its dict is there, in which its own run has to be seen."""
-        for entry in batch.entries:
-            filed = self._source.statement(entry.within)
-            for one in batch.making:
-                if one.lineno > filed.lineno:
-                    text = ast.unparse(entry.value)
-                    message = f"line {one.lineno} makes more of the batch after `{text}` is fed"
-                    return Obstacle("batch-changes-state", message)
-        return None
 
     def _is_element(self, value: ast.expr | None) -> bool:
         """Whether a value is the next element of an iterator, or a callable that takes it."""

@@ -38,9 +38,9 @@ _OF_TRAINING = _OF_LAYERS | frozenset(
     " bias_constraint loss loss_weights".split()
 )
 _NOT_READ = frozenset("trainable stop_training optimizer history name".split())
-_EARLY = frozenset({"__init__", "build"})
-_NOT_TRACED = _EARLY | frozenset(
-    "get_config from_config compute_output_shape fit train train_model predict save load".split()
+_NOT_TRACED = frozenset(
+    "__init__ build get_config from_config compute_output_shape fit train train_model predict save"
+    " load".split()
 )
 _PARTS = re.compile(r"^(?:python\.)?keras\.(?:Model|Sequential|Layer|models|layers|losses|metrics)")
 _FIXED = (How.IMPORT, How.FUNCTION, How.CLASS)
@@ -54,9 +54,15 @@ class ModelTraces:
         self._source = facts.source
         self._scopes = facts.scopes
         self._classes = facts.classes
+        self._found: dict[bool, Obstacle | None] = {}
 
     def obstacle(self, *, training: bool) -> Obstacle | None:
         """What a later trace may find changed, or what a trace for one batch may know more of."""
+        if training not in self._found:
+            self._found[training] = self._obstacle(training=training)
+        return self._found[training]
+
+    def _obstacle(self, *, training: bool) -> Obstacle | None:
         code = self._of_models + (self._of_steps if training else [])
         attributes = _OF_TRAINING if training else _OF_LAYERS
         return self._changed(attributes, self._read(code)) or self._of_code(code)

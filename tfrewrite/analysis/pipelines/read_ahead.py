@@ -77,13 +77,18 @@ class ReadAhead:
         if self._dynamics.reached_otherwise:
             message = f"{self._dynamics.reached_otherwise} may change what any name is"
             return Obstacle("function-not-seen", message)
-        for node in (*self._source.all(ast.Attribute), *self._source.all(ast.Name)):
-            modules = self._names.dotted(node) == "sys.modules"
-            if modules and isinstance(self._source.parent(node), ast.Compare):
-                continue  # `"google.colab" in sys.modules`
-            if modules or getattr(node, "attr", "") in _REACHING_IN:
-                message = f"`{ast.unparse(node)}` may change what any name is"
-                return Obstacle("function-not-seen", message)
+        reaching: list[ast.expr] = [
+            *(one for one in self._source.all(ast.Attribute) if one.attr in _REACHING_IN),
+            # Not `"google.colab" in sys.modules`.
+            *(
+                one
+                for one in self._dynamics.modules
+                if not isinstance(self._source.parent(one), ast.Compare)
+            ),
+        ]
+        if reaching:
+            message = f"`{ast.unparse(reaching[0])}` may change what any name is"
+            return Obstacle("function-not-seen", message)
         if any(word in self._source.text for word in _SAVED_ITERATORS):
             message = "an iterator is saved in checkpoints, whose content would not fit any more"
             return Obstacle("iterator-in-checkpoint", message)

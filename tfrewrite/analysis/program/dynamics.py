@@ -106,10 +106,6 @@ class Dynamics:
 
     def _changing(self, *, objects: bool = True) -> str:
         """Code that changes what names and attributes mean."""
-        for script in self._source.all(ast.Import):
-            if any(alias.name == "__main__" for alias in script.names):
-                # Every name of the file is an attribute of it.
-                return f"`{ast.unparse(script)}` in line {script.lineno}"
         for statement in self._source.all(ast.ImportFrom):
             module = statement.module or ""
             known = gives_data(module) or module.partition(".")[0] in ("tensorflow", "keras")
@@ -124,12 +120,8 @@ class Dynamics:
         for text in self._source.all(ast.Constant):
             if isinstance(text.value, str) and text.value in _HIDDEN:
                 return f"`{text.value}` in line {text.lineno}"
-        places: list[ast.Name | ast.Attribute] = [
-            *self._source.all(ast.Attribute),
-            *self._source.all(ast.Name),
-        ]
-        for place in places:
-            if self._names.dotted(place) == "sys.modules" and not self._is_searched(place):
+        for place in self.modules:
+            if not self._is_searched(place):
                 return f"`{ast.unparse(place)}` in line {place.lineno}"
         if self.reached_otherwise:
             return self.reached_otherwise
@@ -144,11 +136,20 @@ class Dynamics:
         return ""
 
     @cached_property
+    def modules(self) -> list[ast.expr]:
+        """The places that say `sys.modules`, under whatever name."""
+        if "modules" not in self._source.text:
+            return []
+        places = (*self._source.all(ast.Attribute), *self._source.all(ast.Name))
+        return [place for place in places if self._names.dotted(place) == "sys.modules"]
+
+    @cached_property
     def reached_otherwise(self) -> str:
         """What reaches a name or an attribute by another spelling than the one that it has here."""
         for statement in self._source.all(ast.Import):
             if any(alias.name == "__main__" for alias in statement.names):
-                return f"`import __main__` in line {statement.lineno}"
+                # Every name of the file is an attribute of it.
+                return f"`{ast.unparse(statement)}` in line {statement.lineno}"
         for text in self._source.all(ast.Constant):
             if text.value == "__main__" and not self._is_compared(text):
                 return f"`{ast.unparse(text)}` in line {text.lineno}"
@@ -201,7 +202,7 @@ class Dynamics:
             if not (isinstance(made, ast.Name) and made.id in _PLAIN_TYPES):
                 return f"`{ast.unparse(call)}` in line {call.lineno}"
         for attribute in self._source.all(ast.Attribute):
-            if self._names.dotted(attribute) == "gc.callbacks":
+            if attribute.attr == "callbacks" and self._names.dotted(attribute) == "gc.callbacks":
                 return f"`gc.callbacks` in line {attribute.lineno}"
         for call in self._classes.calls("loop"):
             made_by = call.func.value if isinstance(call.func, ast.Attribute) else call.func
