@@ -149,11 +149,14 @@ class FeedDictToDataset(Rule):
     callers are not all seen. The loop must not stand under what places or binds ops
     (`placeholder-scope`), nobody may list the ops that are made from there on (`graph-read`), and
     the graph must stay in the program (`graph-exported`, `distributed`) and be made in it
-    (`graph-imported`). A generator that fills one array again and again is refused
-    (`batch-changes-state`): a tensor may share the memory of the array it is made of. A dict that
-    is filled piece by piece, or made by a function, leaves a run of its own no place, so there
-    the placeholder must be reached from where it is made, and the run must surely need the batch
-    (`fetch-not-seen`, `run-without-feed`) and read nothing by chance (`races-with-update`).
+    (`graph-imported`). The session must be opened by a `with` or be a variable of the module
+    (`session-left-open`): one that a function or an object holds is destroyed when Python is half
+    gone, if an exception ends the script, and was seen to wait for a batch in the making for ever.
+    A generator that fills one array again and again is refused (`batch-changes-state`): a tensor
+    may share the memory of the array it is made of. A dict that is filled piece by piece, or made
+    by a function, leaves a run of its own no place, so there the placeholder must be reached from
+    where it is made, and the run must surely need the batch (`fetch-not-seen`, `run-without-feed`)
+    and read nothing by chance (`races-with-update`).
 
     ## When it does not help
     Where making a batch is cheap: an element costs something by itself, on 2.21 more than on 1.15,
@@ -195,6 +198,7 @@ class FeedDictToDataset(Rule):
         "called-in-loop": "The loop is in a function called in a loop: the graph would grow.",
         "session-unknown": "It is not known what the session is, or whether it is there before.",
         "hooked-session": "The session closes its graph, and its hooks run it as well.",
+        "session-left-open": "A script that fails would hang: nothing closes the session before.",
         "run-options": "The run asks for options or metadata of its own.",
         "distributed": "The graph may run in another process than the script.",
         "graph-exported": "The graph leaves the program, and the pipeline cannot.",
@@ -252,6 +256,17 @@ class _Judged:
 
 def _judged(facts: Facts, batch: FedBatch) -> _Judged | Obstacle:
     """A batch with its placeholders and the place of its pipeline; or why it stays as it is."""
+    found = _ahead(facts, batch)
+    if isinstance(found, Obstacle) or facts.session_ends.is_safe(batch.run):
+        return found
+    message = (
+        f"no `with` opens `{batch.run.session}`: where an exception ends the script, Python might"
+        " wait for the pipeline for ever"
+    )
+    return Obstacle("session-left-open", message)
+
+
+def _ahead(facts: Facts, batch: FedBatch) -> _Judged | Obstacle:
     obstacle = facts.pipeline_places.forbidden(batch)
     if obstacle is not None:
         return obstacle

@@ -55,15 +55,15 @@ class ParallelMap(Rule):
     with op seeds and a graph seed too. Only the `stateless` draws are fine. Whatever else of the
     function or of what lies beneath can be seen at work, as for TFR301, since a parallel map reads
     ahead: `py_function`, `tf.print`, variables, tables that change, generators that share state,
-    files and arrays that change meanwhile, iterators in checkpoints. What it does in Python, a
-    `print` too, happens once when the map is made, as before. Calls that are not in the file: Keras
-    layers are among them (`function-not-seen`). Files that set `deterministic` to anything but
-    true, or use options made elsewhere (`order-may-change`); files with `ignore_errors`
-    (`errors-matter`); datasets that are printed (`dataset-shown`), since the class is another.
-    A `shuffle` before a `repeat` before the map, where elements are taken more than once
-    (`left-early`). Where nobody in the file takes the elements, files are taken to stay as they
-    are, and options that are set there to keep the order; arrays are not taken to stay, unless they
-    are made in that function (`consumer-not-seen`).
+    files and arrays that change meanwhile, iterators in checkpoints, generators whose session a
+    function holds open (`session-left-open`). What it does in Python, a `print` too, happens once
+    when the map is made, as before. Calls that are not in the file: Keras layers are among them
+    (`function-not-seen`). Files that set `deterministic` to anything but true, or use options made
+    elsewhere (`order-may-change`); files with `ignore_errors` (`errors-matter`); datasets that are
+    printed (`dataset-shown`), since the class is another. A `shuffle` before a `repeat` before the
+    map, where elements are taken more than once (`left-early`). Where nobody in the file takes the
+    elements, files are taken to stay as they are, and options that are set there to keep the order;
+    arrays are not taken to stay, unless they are made in that function (`consumer-not-seen`).
 
     ## When it does not help
     Where the function is cheap beside handing an element over, as one product of ten numbers is,
@@ -86,6 +86,7 @@ class ParallelMap(Rule):
         "generator-shares-state": "A generator uses what others may change, or changes it.",
         "generator-random": "A generator draws from a random stream that others draw from too.",
         "generator-io": "A generator prints, or reads or writes files.",
+        "session-left-open": "A script that fails would hang: nothing closes its session before.",
         "python-in-pipeline": "A py_function runs Python for each element, and can be seen to.",
         "host-effect": "An op of the pipeline prints or has another effect for each element.",
         "reads-variable": "The elements depend on variables, which training changes.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
+from fed_scripts import in_a_session
 from rulebench import Case, bench, leaves_alone, offers, refuses, rewrites
 from tfrewrite.codemods.feed_dict_to_dataset import FeedDictToDataset
 
@@ -54,7 +55,8 @@ for i in range(100):
 
 def script(loop: str = _LOOP, *, data: str = _DATA, graph: str = _GRAPH, head: str = "") -> str:
     """A script with arrays, a graph and a loop."""
-    return "".join(textwrap.dedent(part).lstrip("\n") for part in (_HEAD, head, data, graph, loop))
+    parts = (_HEAD, head, data, graph, loop)
+    return in_a_session("".join(textwrap.dedent(part).lstrip("\n") for part in parts))
 
 
 def after(loop: str, *, data: str = _DATA, graph: str = _GRAPH_AFTER, head: str = "") -> str:
@@ -785,6 +787,44 @@ test_refused = bench(
         "hooked-session",
         graph=_GRAPH.replace("tf.Session()", "tf.train.MonitoredSession()"),
     ),
+    refuses(
+        "a session that a function holds open",
+        _HEAD
+        + _DATA
+        + _GRAPH.replace("sess =", "def fit():\n    sess =")
+        + textwrap.indent(_LOOP.lstrip("\n"), "    ")
+        + "fit()\n",
+        reason="session-left-open",
+    ),
+    refuses(
+        "a session that an object holds open",
+        _HEAD
+        + _DATA
+        + "class Model:\n    def __init__(self):\n"
+        + textwrap.indent(_GRAPH, " " * 8)
+        .replace("sess =", "self.sess =")
+        .replace("x = tf.p", "self.x = tf.p")
+        .replace("y = tf.p", "self.y = tf.p")
+        .replace("(x, w) - y", "(self.x, w) - self.y")
+        .replace("train =", "self.train =")
+        + "    def fit(self):\n        for i in range(9):\n"
+        "            self.sess.run(self.train, {self.x: X[i:i + 9], self.y: Y[i:i + 9]})\n"
+        "def main():\n    Model().fit()\nmain()\n",
+        reason="session-left-open",
+        shapes=("crlf", "tabs"),
+    ),
+    refuses(
+        "a session that one of two callers holds open",
+        _HEAD
+        + _DATA
+        + _GRAPH.replace("sess = tf.Session()\n", "")
+        + "def fit(sess):\n"
+        + textwrap.indent(_LOOP.lstrip("\n"), "    ")
+        + "def main():\n    with tf.Session() as sess:\n        fit(sess)\n"
+        "    own = tf.Session()\n    fit(own)\nmain()\n",
+        reason="session-left-open",
+        shapes=("crlf", "tabs"),
+    ),
     refused(
         "a session of another process",
         "for i in range(9):\n    sess.run(train, {x: X[i:i + 9], y: Y[i:i + 9]})\n",
@@ -1514,10 +1554,10 @@ test_rewritten = bench(
                 def __init__(self):
                     self.x = tf.placeholder(tf.float32, [None, 4])
                     self.s = tf.reduce_sum(self.x)
-                    self.sess = tf.Session()
                 def fit(self):
-                    for i in range(9):
-                        self.sess.run(self.s, {self.x: X[i:i + 9]})
+                    with tf.Session(graph=self.x.graph) as sess:
+                        for i in range(9):
+                            sess.run(self.s, {self.x: X[i:i + 9]})
             """
         ),
         script(
@@ -1529,20 +1569,20 @@ test_rewritten = bench(
                     self.x = tf.placeholder_with_default(next_x, None)
                     self.x.set_shape([None, 4])
                     self.s = tf.reduce_sum(self.x)
-                    self.sess = tf.Session()
                 def fit(self):
-                    def batches():
+                    with tf.Session(graph=self.x.graph) as sess:
+                        def batches():
+                            for i in range(9):
+                                yield X[i:i + 9]
+                        with self.x.graph.as_default():
+                            start_batches = self.batch_iterator.make_initializer(
+                                tf.data.Dataset.from_generator(
+                                    batches, self.x.dtype, self.x.shape
+                                ).prefetch(1)
+                            )
+                        sess.run(start_batches)
                         for i in range(9):
-                            yield X[i:i + 9]
-                    with self.x.graph.as_default():
-                        start_batches = self.batch_iterator.make_initializer(
-                            tf.data.Dataset.from_generator(
-                                batches, self.x.dtype, self.x.shape
-                            ).prefetch(1)
-                        )
-                    self.sess.run(start_batches)
-                    for i in range(9):
-                        self.sess.run(self.s)
+                            sess.run(self.s)
             """
         ),
         contract="exact",
@@ -2945,13 +2985,13 @@ class Model:
         self.seen = 0
         loss = tf.reduce_mean(tf.square(tf.reduce_sum(self.x * self.keep) - self.y))
         self.loss = loss
-        self.sess = tf.Session()
     def feed(self, a, b, train=False):
         return {self.x: a, self.y: b, self.keep: self.rate if train else 1.0}
     def fit(self):
-        for i in range(100):
-            bx, by = X[i:i + 9], Y[i:i + 9]
-            print(self.sess.run(self.loss, self.feed(bx, by, True)))
+        with tf.Session() as sess:
+            for i in range(100):
+                bx, by = X[i:i + 9], Y[i:i + 9]
+                print(sess.run(self.loss, self.feed(bx, by, True)))
 Model().fit()
 """
 _METHODS_AFTER = """
@@ -2968,22 +3008,22 @@ class Model:
         self.seen = 0
         loss = tf.reduce_mean(tf.square(tf.reduce_sum(self.x * self.keep) - self.y))
         self.loss = loss
-        self.sess = tf.Session()
     def feed(self, a, b, train=False):
         return {self.x: a, self.y: b, self.keep: self.rate if train else 1.0}
     def fit(self):
-        def batches():
+        with tf.Session() as sess:
+            def batches():
+                for i in range(100):
+                    bx, by = X[i:i + 9], Y[i:i + 9]
+                    yield bx, by
+            start_batches = self.batch_iterator.make_initializer(
+                tf.data.Dataset.from_generator(
+                    batches, (self.x.dtype, self.y.dtype), (self.x.shape, self.y.shape)
+                ).prefetch(1)
+            )
+            sess.run(start_batches)
             for i in range(100):
-                bx, by = X[i:i + 9], Y[i:i + 9]
-                yield bx, by
-        start_batches = self.batch_iterator.make_initializer(
-            tf.data.Dataset.from_generator(
-                batches, (self.x.dtype, self.y.dtype), (self.x.shape, self.y.shape)
-            ).prefetch(1)
-        )
-        self.sess.run(start_batches)
-        for i in range(100):
-            print(self.sess.run(self.loss, {self.keep: self.rate}))
+                print(sess.run(self.loss, {self.keep: self.rate}))
 Model().fit()
 """
 _MAKES = ("        return {self.x: a", "        a = a * 2\n        return {self.x: a")
@@ -3028,7 +3068,7 @@ test_refused_methods = bench(
         "what it reads is changed in the loop",
         _MAKES,
         ("a = a * 2", "a = a * self.seen"),
-        ("            print(", "            self.seen = i\n            print("),
+        ("                print(", "                self.seen = i\n                print("),
         reason="source-changes",
     ),
 )
@@ -3041,7 +3081,7 @@ test_rewritten_methods = bench(
         _METHODS.replace(*_MAKES),
         _METHODS_AFTER.replace(*_MAKES).replace(
             "yield bx, by",
-            "feed_2 = self.feed(bx, by, True)\n                yield feed_2[self.x], by",
+            "feed_2 = self.feed(bx, by, True)\n                    yield feed_2[self.x], by",
         ),
         "",
         "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from fed_scripts import in_a_session
 from rulebench import SHAPES, Case, bench, offers, refuses, rewrites
 from tfrewrite.codemods.feed_dict_to_dataset import FeedDictToDataset
 
@@ -22,6 +23,7 @@ loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
 train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 sess = tf.Session()
 """
+_OPENED = "sess = tf.Session()\n"
 _BUILD = """\
 def build():
     x = tf.placeholder(tf.float32, [None, 4])
@@ -103,7 +105,7 @@ def falls_back(
 
     def script(loop: str) -> str:
         inner = textwrap.indent(loop, "    ") if around else loop
-        return f"{_HEAD}{graph}{around}{inner}{rest}"
+        return in_a_session(f"{_HEAD}{graph}{around}{inner}{rest}")
 
     before, after = script(loop(run, keys)), script(taken(run, keys, in_graph))
     return rewrites(name, before, after, contract="exact", shapes=shapes)
@@ -332,9 +334,11 @@ test_pipelines_beside = bench(
     FeedDictToDataset,
     rewrites(
         "a batch that is drawn around a loop whose batches are drawn",
-        f"{_HEAD}{_GRAPH}{_NESTED}{_DRAWN_INSIDE}",
-        f"{_HEAD}{_WITH_DEFAULTS}{''.join(_GRAPH.splitlines(keepends=True)[2:])}{_NESTED}"
-        f"{_DRAWN_AHEAD}",
+        in_a_session(f"{_HEAD}{_GRAPH}{_NESTED}{_DRAWN_INSIDE}"),
+        in_a_session(
+            f"{_HEAD}{_WITH_DEFAULTS}{''.join(_GRAPH.splitlines(keepends=True)[2:])}{_NESTED}"
+            f"{_DRAWN_AHEAD}"
+        ),
         contract="exact",
         refused=("shared-stream",),
     ),
@@ -393,27 +397,35 @@ test_races_and_fetches = bench(
     ),
     rewrites(
         "a tensor on the way is fed as well",
-        f"{_HEAD}{_GRAPH}hidden = tf.matmul(x, w)\nout = tf.nn.relu(hidden)\n"
-        "for i in range(9):\n    sess.run(out, {x: X[i:i + 9], hidden: Y})\n",
-        f"{_HEAD}{_GRAPH}hidden = tf.matmul(x, w)\nout = tf.nn.relu(hidden)\n"
-        + taken("sess.run(out, {})", {"x": "next_x"}).replace(
-            "{x: next_x", "{x: next_x, hidden: Y"
+        in_a_session(
+            f"{_HEAD}{_GRAPH}hidden = tf.matmul(x, w)\nout = tf.nn.relu(hidden)\n"
+            "for i in range(9):\n    sess.run(out, {x: X[i:i + 9], hidden: Y})\n"
+        ),
+        in_a_session(
+            f"{_HEAD}{_GRAPH}hidden = tf.matmul(x, w)\nout = tf.nn.relu(hidden)\n"
+            + taken("sess.run(out, {})", {"x": "next_x"}).replace(
+                "{x: next_x", "{x: next_x, hidden: Y"
+            )
         ),
         contract="exact",
     ),
     rewrites(
         "an update that does not ask for the batch, which is drawn",
-        f"{_HEAD}{_GRAPH}plain = tf.reduce_sum(tf.square(w)) + tf.reduce_mean(x)\n"
-        "step = tf.train.GradientDescentOptimizer(0.1).minimize(plain)\n"
-        "for i in range(9):\n    chosen = np.random.randint(0, 1000, 10)\n"
-        "    sess.run(step, {x: X[chosen]})\nprint(np.random.rand())\n",
-        f"{_HEAD}{_GRAPH}plain = tf.reduce_sum(tf.square(w)) + tf.reduce_mean(x)\n"
-        "step = tf.train.GradientDescentOptimizer(0.1).minimize(plain)\n"
-        + taken("sess.run(step, {})", {"x": "next_x"}).replace(
-            "        yield X[i:i + 9]",
-            "        chosen = np.random.randint(0, 1000, 10)\n        yield X[chosen]",
-        )
-        + "print(np.random.rand())\n",
+        in_a_session(
+            f"{_HEAD}{_GRAPH}plain = tf.reduce_sum(tf.square(w)) + tf.reduce_mean(x)\n"
+            "step = tf.train.GradientDescentOptimizer(0.1).minimize(plain)\n"
+            "for i in range(9):\n    chosen = np.random.randint(0, 1000, 10)\n"
+            "    sess.run(step, {x: X[chosen]})\nprint(np.random.rand())\n"
+        ),
+        in_a_session(
+            f"{_HEAD}{_GRAPH}plain = tf.reduce_sum(tf.square(w)) + tf.reduce_mean(x)\n"
+            "step = tf.train.GradientDescentOptimizer(0.1).minimize(plain)\n"
+            + taken("sess.run(step, {})", {"x": "next_x"}).replace(
+                "        yield X[i:i + 9]",
+                "        chosen = np.random.randint(0, 1000, 10)\n        yield X[chosen]",
+            )
+            + "print(np.random.rand())\n"
+        ),
         contract="exact",
     ),
     falls_back(
@@ -424,8 +436,10 @@ test_races_and_fetches = bench(
     ),
     offers(
         "draws after the loop, with the seed of the graph",
-        f"{_HEAD}tf.set_random_seed(1)\n{_GRAPH}{_RACING}{loop(_OF_CLIP)}"
-        "print(sess.run(tf.random_normal([2])))\n",
+        in_a_session(
+            f"{_HEAD}tf.set_random_seed(1)\n{_GRAPH}{_RACING}{loop(_OF_CLIP)}"
+            "print(sess.run(tf.random_normal([2])))\n"
+        ),
         contract="resampled",
         changes="draws of ops without a seed",
     ),
@@ -465,7 +479,9 @@ test_keys = bench(
     FeedDictToDataset,
     falls_back(
         "placeholders on a device",
-        graph="with tf.device('/gpu:0'):\n" + textwrap.indent(_GRAPH, "    "),
+        graph="with tf.device('/gpu:0'):\n"
+        + textwrap.indent(_GRAPH.removesuffix(_OPENED), "    ")
+        + _OPENED,
     ),
     falls_back(
         "a shape that is known only later",
@@ -559,8 +575,9 @@ test_keys = bench(
     falls_back(
         "models in graphs of their own",
         graph="first, second = tf.Graph(), tf.Graph()\nwith first.as_default():\n"
-        + textwrap.indent(_BUILD, "    ")
+        + textwrap.indent(_BUILD.removesuffix(_OPENED), "    ")
         + "with second.as_default():\n    other = build()\n",
+        around="with tf.Session(graph=first) as sess:\n",
         in_graph="x",
         shapes=_PLAIN_SHAPES,
     ),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
+from fed_scripts import in_a_session
 from rulebench import Case, bench, leaves_alone, refuses, rewrites
 from tfrewrite.codemods.feed_dict_to_dataset import FeedDictToDataset
 
@@ -47,7 +49,9 @@ def batches_ahead():
 
 def script(*parts: str, graph: str = _GRAPH) -> str:
     """A script with arrays and a graph, and what comes after them."""
-    return "".join(textwrap.dedent(part).lstrip("\n") for part in (_HEAD, graph, *parts))
+    return in_a_session(
+        "".join(textwrap.dedent(part).lstrip("\n") for part in (_HEAD, graph, *parts))
+    )
 
 
 def refused(name: str, loop: str, reason: str, pairs: str = _PAIRS, graph: str = _GRAPH) -> Case:
@@ -506,6 +510,7 @@ test_refused = bench(
 def becomes(
     name: str, generator: str, before: str, after: str, *, pairs: str = _PAIRS,
     graph: str = _GRAPH, made: str = _ITERATOR,
+    shapes: Sequence[str] = ("main", "crlf", "tabs", "function"),
 ) -> Case:  # fmt: skip
     """A loop that gets its batches from a pipeline, which goes over what `generator` does."""
     text = textwrap.dedent(generator).lstrip("\n")
@@ -516,7 +521,7 @@ def becomes(
         script(pairs, before, graph=graph),
         script(pairs, batches, made, after, graph=graph),
         contract="exact",
-        shapes=("main", "crlf", "tabs", "function"),
+        shapes=shapes,
     )
 
 
@@ -728,6 +733,7 @@ test_rewritten = bench(
                 train.run({x: bx, y: by})
         """,
         graph=_GRAPH.replace("tf.Session()", "tf.InteractiveSession()"),
+        shapes=("main", "crlf", "tabs"),
     ),
     becomes(
         "a dict that two runs use",

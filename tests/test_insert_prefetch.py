@@ -1518,6 +1518,39 @@ test_graphs = bench(
 )
 
 
+def generated(train: str, iterator: str = ONE_SHOT) -> str:
+    """A graph whose elements a generator makes."""
+    return eager(
+        f"def gen():\n    for i in range(9):\n        yield i\n{FROM_GEN}\n{iterator}", train=train
+    )
+
+
+WITH = "with tf.Session() as sess:\n    sess.run(it.get_next())"
+
+test_sessions_of_generators = bench(
+    InsertPrefetch,
+    refuses(
+        "a session that a function holds open",
+        generated("def main():\n    sess = tf.Session()\n    sess.run(it.get_next())\nmain()"),
+        reason="session-left-open",
+    ),
+    refuses(
+        "one of two sessions",
+        generated(f"{WITH}\ndef main():\n    sess = tf.Session()\n    sess.run(w)\nmain()"),
+        reason="session-left-open",
+    ),
+    refuses(
+        "sessions of other files", generated("elements = it.get_next()"), reason="session-left-open"
+    ),
+    rewrites(
+        "a session that a `with` closes",
+        generated(WITH),
+        generated(WITH).replace(".batch(2)", f".batch(2).prefetch({A})"),
+        contract="exact",
+    ),
+)
+
+
 MADE = "ds = tf.data.TextLineDataset('f').batch(2)"
 COUNTED = f"{MADE}.map(lambda x: tf.py_function(print, [x], tf.string))"
 LOOP = "for x in ds:\n    print(x)"

@@ -230,6 +230,16 @@ test_refused = bench(
         reason="generator-io",
     ),
     refuses(
+        "a generator, and a session that a function holds open",
+        script(
+            "def gen():\n    for i in range(9):\n        yield i",
+            pipeline="ds = tf.data.Dataset.from_generator(gen, tf.int32).map(f)\n"
+            "it = ds.make_one_shot_iterator()",
+            loop="def main():\n    sess = tf.Session()\n    sess.run(it.get_next())\nmain()",
+        ),
+        reason="session-left-open",
+    ),
+    refuses(
         "the order of the next turn depends on how far was read",
         script(
             pipeline="ds = tf.data.Dataset.range(9).shuffle(9).repeat().map(f)",

@@ -53,6 +53,7 @@ from tfrewrite.analysis.graphs.operands import Operands
 from tfrewrite.analysis.graphs.placeholders import Placeholders
 from tfrewrite.analysis.graphs.savers import Savers
 from tfrewrite.analysis.graphs.seeds import Seeds
+from tfrewrite.analysis.graphs.session_ends import SessionEnds
 from tfrewrite.analysis.graphs.sessions import Sessions
 from tfrewrite.analysis.graphs.step_runs import StepRuns
 from tfrewrite.analysis.keras.batch_rows import BatchRows
@@ -206,6 +207,8 @@ class Facts:
     """Where the graph is run."""
     opened_sessions = Part(OpenedSessions)
     """Where sessions are opened."""
+    session_ends = Part(SessionEnds)
+    """Whether sessions are closed in any case."""
     step_runs = Part(StepRuns)
     """The runs that a step makes."""
     helper_runs = Part(HelperRuns)

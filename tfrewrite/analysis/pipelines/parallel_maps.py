@@ -115,6 +115,7 @@ class ParallelMaps:
         for consumer in consumers:
             yield self._changed.obstacle(consumer, parts)
             yield self._ahead.saved(consumer)
+            yield self._ahead.left_open(consumer, parts)
         if not consumers:
             yield self._unseen(parts)
 

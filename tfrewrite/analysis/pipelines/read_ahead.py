@@ -51,6 +51,7 @@ class ReadAhead:
         self._code = facts.element_code
         self._generators = facts.generators
         self._sources = facts.changed_sources
+        self._ends = facts.session_ends
 
     def obstacle(self, consumer: Consumer, place: ast.expr) -> Obstacle | None:
         """What could be seen of reading ahead of a consumer, with a prefetch at a place."""
@@ -62,6 +63,7 @@ class ReadAhead:
             self._left_early(consumer, parts),
             self._sources.obstacle(consumer, parts),
             self.saved(consumer),
+            self.left_open(consumer, parts),
         ]
         return next((found for found in checks if found is not None), None)
 
@@ -104,6 +106,19 @@ class ReadAhead:
             return None
         message = f"the iterator of line {made.lineno} may be saved in checkpoints"
         return Obstacle("iterator-in-checkpoint", message)
+
+    def left_open(self, consumer: Consumer, parts: Iterable[Stage | Lost]) -> Obstacle | None:
+        """Whether Python may have to end while a generator is at work for a session."""
+        if consumer.taking is not Taking.GRAPH or self._ends.all_safe():
+            return None
+        for part in parts:
+            if isinstance(part, Stage) and part.name == "from_generator":
+                message = (
+                    f"where an exception ends the script, Python might wait for the generator in"
+                    f" line {part.making.lineno} for ever: no `with` closes the session"
+                )
+                return Obstacle("session-left-open", message)
+        return None
 
     def device(self, place: ast.expr, parts: Iterable[Stage | Lost]) -> Obstacle | None:
         """A prefetch belongs on the CPU, or exactly where a script moves elements to a device."""
