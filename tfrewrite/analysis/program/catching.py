@@ -186,11 +186,8 @@ def left_to_others(function: Function, source: Source, names: Names, classes: Cl
 
 
 def is_generator(function: Function, source: Source) -> bool:
-    yields = (ast.Yield, ast.YieldFrom)
-    return any(
-        isinstance(node, yields) and source.function(node) is function
-        for node in ast.walk(function)
-    )
+    yields = (*source.all(ast.Yield), *source.all(ast.YieldFrom))
+    return any(source.function(node) is function for node in yields)
 
 
 def _is_try(node: ast.AST) -> bool:
