@@ -30,7 +30,7 @@ class FeedDictToDataset(Rule):
     """Puts batches that a session loop makes behind a tf.data pipeline that makes them ahead.
 
     It is made on request only, since on a CPU it makes most loops slower: select `TFR102` by its
-    code or its name, and measure with `tfrewrite verify`.
+    code or its name. `tfrewrite apply --verify` keeps it only where it was seen to be faster.
 
     ## Why it is slow
     With a feed, the graph waits while Python makes the batch, and Python waits while the graph
@@ -210,6 +210,7 @@ class FeedDictToDataset(Rule):
         "dynamic-code": "The file changes names, attributes or classes unseen.",
     }
     on_request = True
+    may_lose = True
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         taken: set[str] = set()

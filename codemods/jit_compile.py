@@ -107,6 +107,7 @@ class JitCompile(Rule):
         "made-in-loop": "It is defined anew in each turn of a loop, and would be compiled anew.",
     }
     on_request = True
+    may_lose = True
 
     def sites(self, facts: Facts) -> Iterator[Site]:
         target = facts.target_tf

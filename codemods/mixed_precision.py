@@ -125,6 +125,7 @@ class MixedPrecision(Rule):
         "tensorflow-not-named": "TensorFlow has no name where the model is made.",
     }
     on_request = True
+    may_lose = True
     judges_the_rest = True
 
     def sites(self, facts: Facts) -> Iterator[Site]:

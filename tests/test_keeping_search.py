@@ -137,13 +137,16 @@ def test_two_that_are_slow_only_together() -> None:
 
 def test_two_that_gain_only_together() -> None:
     choice = choose(
-        [0, 1], World(times=lambda chosen: 0.5 if sets(0, 1) <= chosen else 1.0), must_gain=True
+        [0, 1],
+        World(times=lambda chosen: 0.5 if sets(0, 1) <= chosen else 1.0),
+        must_gain=sets(0, 1),
     )
     assert choice.kept == sets(0, 1)
 
 
 def test_of_two_that_gain_the_same_one_is_enough() -> None:
-    choice = choose([0, 1], World(times=lambda chosen: 0.5 if chosen else 1.0), must_gain=True)
+    world = World(times=lambda chosen: 0.5 if chosen else 1.0)
+    choice = choose([0, 1], world, must_gain=sets(0, 1))
     assert len(choice.kept) == 1
 
 
@@ -188,9 +191,24 @@ def test_where_nothing_can_be_shown_nothing_is_kept(*, timed: bool) -> None:
 
 def test_no_measurable_change_is_kept_unless_a_gain_is_asked_for() -> None:
     assert choose([0, 1, 2], World()).kept == sets(0, 1, 2)
-    choice = choose([0, 1, 2], World(), must_gain=True)
+    choice = choose([0, 1, 2], World(), must_gain=sets(0, 1, 2))
     assert choice.kept == NONE
     assert set(grounds(choice).values()) == {"gain-too-small"}
+
+
+def test_a_gain_is_asked_of_some_only() -> None:
+    choice = choose([0, 1, 2, 3], World(times=product({1: 0.5})), must_gain=sets(1, 2))
+    assert choice.kept == sets(0, 1, 3)
+    assert choice.fates[2].ground is Ground.NO_GAIN
+    assert choose([0, 1], World(), must_gain=sets(1)).kept == sets(0)
+    assert choose([0], World(), must_gain=sets(0)).kept == NONE
+
+
+def test_one_that_must_gain_is_not_kept_for_the_gain_of_another() -> None:
+    choice = choose([0, 1], World(times=product({0: 0.2, 1: 1.1})), must_gain=sets(1))
+    assert grounds(choice) == {0: "faster", 1: "slower"}
+    choice = choose([0, 1], World(times=product({0: 0.2})), must_gain=sets(1))
+    assert grounds(choice) == {0: "faster", 1: "gain-too-small"}
 
 
 def test_what_cannot_be_timed_is_not_shown_to_be_no_slower() -> None:
@@ -241,7 +259,7 @@ NEEDS = st.dictionaries(st.integers(0, 9), st.integers(0, 9), max_size=4)
 
 @given(
     items=ITEMS, breaking=st.lists(SETS, max_size=3), factors=FACTORS, needs=NEEDS,
-    together=st.lists(SETS, max_size=2), must_gain=st.booleans(),
+    together=st.lists(SETS, max_size=2), must_gain=st.frozensets(st.integers(0, 9)),
 )  # fmt: skip
 def test_what_is_kept_was_asked_for_and_pays(
     items: list[int],
@@ -249,8 +267,7 @@ def test_what_is_kept_was_asked_for_and_pays(
     factors: dict[int, float],
     needs: dict[int, int],
     together: list[Set],
-    *,
-    must_gain: bool,
+    must_gain: Set,
 ) -> None:
     """Whatever the rewrites do to each other."""
     alone = product(factors)
@@ -267,7 +284,7 @@ def test_what_is_kept_was_asked_for_and_pays(
         assert choice.kept in world.asked
         assert (NONE, choice.kept) in world.timed
         ratio = times(NONE) / times(choice.kept)
-        assert ratio > (COUNTED if must_gain else 1 / COUNTED)
+        assert ratio > (COUNTED if must_gain & choice.kept else 1 / COUNTED)
 
 
 @given(ITEMS, st.sets(st.integers(0, 9)), st.sets(st.integers(0, 9)), st.integers(0, 9))

@@ -29,6 +29,9 @@ class Rule(ABC):
     triggers: ClassVar[tuple[tuple[bytes, ...], ...]]
     """A byte prefilter: for each group at least one of its strings must stand in the file."""
     on_request: ClassVar[bool] = False
+    may_lose: ClassVar[bool] = False
+    """Whether what it makes is slower on some machines or data. `apply --verify` then keeps it only
+    where it was seen to be faster."""
     judges_the_rest: ClassVar[bool] = False
     """Whether a site is sound because of all that the program still does, however far away. It is
     then rewritten only when no other rule has anything left to do."""

@@ -12,6 +12,7 @@ from tfrewrite.keeping.rewrites import Place, Rewrites
 from tfrewrite.keeping.search import Choice, Fate, Ground, choose
 from tfrewrite.keeping.trials import Bench, Benches, Runnable, Told
 from tfrewrite.model import Contract
+from tfrewrite.registry import all_rules
 from tfrewrite.reports.summary import plural
 from tfrewrite.verify.experiment import headline
 from tfrewrite.verify.model import Change, Subject, Trial, Verdict, Verification
@@ -31,6 +32,7 @@ class Wanted:
 
     timed: bool = True
     must_gain: bool = False
+    """Of each; of rules that may make a script slower it is asked in any case."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,11 @@ class _Deciding:
         self, places: Sequence[Place], oracle: Benches, base: frozenset[Place]
     ) -> Choice[Place]:
         wanted = self._wanted
-        return choose(places, oracle, base=base, timed=wanted.timed, must_gain=wanted.must_gain)
+        losing = {rule.code for rule in all_rules() if rule.may_lose}
+        must = frozenset(
+            place for place in (*base, *places) if wanted.must_gain or place.rule in losing
+        )
+        return choose(places, oracle, base=base, timed=wanted.timed, must_gain=must)
 
     def _places(self, names: Iterable[str]) -> list[Place]:
         wanted = set(names)

@@ -99,9 +99,9 @@ def choose(
     *,
     base: frozenset[T] = frozenset(),
     timed: bool = True,
-    must_gain: bool = False,
+    must_gain: frozenset[T] = frozenset(),
 ) -> Choice[T]:
-    """Keeps what holds and is not slower; with `must_gain`, what is shown to be faster.
+    """Keeps what holds and is not slower, of those that `must_gain` what is shown to be faster.
 
     The base was chosen before, and only what comes to it is in question.
     """
@@ -116,7 +116,7 @@ class _Search(Generic[T]):
     """What is kept so far, always a set whose numbers were seen to hold, or nothing."""
 
     def __init__(
-        self, items: Sequence[T], oracle: Oracle[T], base: frozenset[T], *, must_gain: bool
+        self, items: Sequence[T], oracle: Oracle[T], base: frozenset[T], *, must_gain: frozenset[T]
     ) -> None:
         self._items = list(items)
         self._oracle = oracle
@@ -170,7 +170,7 @@ class _Search(Generic[T]):
         whole = self._beside_none()
         if whole.verdict is SpeedVerdict.NOT_MEASURED:
             self._drop(self._kept, Ground.NOT_SHOWN, whole.evidence)
-        elif not self._pays(whole):
+        elif not self._pays(self._kept, whole):
             self._kept = self._paying(self._base, self._in_order(self._kept))
         if len(self._kept) == 1 and not self._base:
             (one,) = self._kept
@@ -189,7 +189,7 @@ class _Search(Generic[T]):
             return
         # Without these, it may be that none of the others can be made.
         pace = self._oracle.pace(rest, self._kept) if rest else self._beside_none()
-        if self._loses(pace):
+        if self._loses(chosen, pace):
             self._weigh_losers(group, pace)
             return
         for item in group:
@@ -206,6 +206,9 @@ class _Search(Generic[T]):
 
     def _weigh_losers(self, group: Sequence[T], pace: Pace) -> None:
         slower = pace.verdict is SpeedVerdict.SLOWER
+        if not slower and not self._must_gain.issuperset(group):
+            self._weigh_halves(group)  # those of which no gain is asked stay
+            return
         if slower and len(group) > 1 and self._weigh_halves(group):
             return
         left = self._kept & frozenset(group)
@@ -218,8 +221,8 @@ class _Search(Generic[T]):
         else:
             self._fates[group[0]] = Fate(Ground.NEEDED, numbers.evidence, frozenset(group))
 
-    def _loses(self, pace: Pace) -> bool:
-        if self._must_gain:
+    def _loses(self, group: frozenset[T], pace: Pace) -> bool:
+        if self._must_gain & group:
             return pace.verdict is not SpeedVerdict.FASTER
         return pace.verdict is SpeedVerdict.SLOWER
 
@@ -232,7 +235,7 @@ class _Search(Generic[T]):
             return base
         numbers = self._oracle.numbers(both)
         pace = self._oracle.pace(frozenset(), both) if numbers.holds else None
-        if pace is not None and self._pays(pace):
+        if pace is not None and self._pays(both, pace):
             # The gain is that of all which are kept by now, of which nobody has a share.
             together = replace(self._fate(both, pace), gain=None)
             self._fates |= dict.fromkeys(more, together)
@@ -246,8 +249,8 @@ class _Search(Generic[T]):
         first, second = _halves(more)
         return self._paying(self._paying(base, first), second)
 
-    def _pays(self, pace: Pace) -> bool:
-        if self._must_gain:
+    def _pays(self, group: frozenset[T], pace: Pace) -> bool:
+        if self._must_gain & group:
             return pace.verdict is SpeedVerdict.FASTER
         return pace.verdict in {SpeedVerdict.FASTER, SpeedVerdict.NO_CHANGE}
 
