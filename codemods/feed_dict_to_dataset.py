@@ -149,14 +149,14 @@ class FeedDictToDataset(Rule):
     callers are not all seen. The loop must not stand under what places or binds ops
     (`placeholder-scope`), nobody may list the ops that are made from there on (`graph-read`), and
     the graph must stay in the program (`graph-exported`, `distributed`) and be made in it
-    (`graph-imported`). The session must be opened by a `with` or be a variable of the module
-    (`session-left-open`): one that a function or an object holds is destroyed when Python is half
-    gone, if an exception ends the script, and was seen to wait for a batch in the making for ever.
-    A generator that fills one array again and again is refused (`batch-changes-state`): a tensor
-    may share the memory of the array it is made of. A dict that is filled piece by piece, or made
-    by a function, leaves a run of its own no place, so there the placeholder must be reached from
-    where it is made, and the run must surely need the batch (`fetch-not-seen`, `run-without-feed`)
-    and read nothing by chance (`races-with-update`).
+    (`graph-imported`). The session must be opened by a `with`, or a variable of the module must
+    hold it or its object (`session-left-open`): one that a function holds is destroyed when Python
+    is half gone, if an exception ends the script, and was seen to wait for a batch in the making
+    for ever. A generator that fills one array again and again is refused (`batch-changes-state`): a
+    tensor may share the memory of the array it is made of. A dict that is filled piece by piece, or
+    made by a function, leaves a run of its own no place, so there the placeholder must be reached
+    from where it is made, and the run must surely need the batch (`fetch-not-seen`,
+    `run-without-feed`) and read nothing by chance (`races-with-update`).
 
     ## When it does not help
     Where making a batch is cheap: an element costs something by itself, on 2.21 more than on 1.15,

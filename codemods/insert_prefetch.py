@@ -67,17 +67,17 @@ class InsertPrefetch(Rule):
     (`reads-variable`), changing state. They may use options, constants and attributes in which
     there is nothing but data. A generator is Python for each element, so it must use nothing that
     others change, draw from no shared stream, and read no files; arrays and lists that nothing in
-    the file changes are fine. In a graph its session must be opened by a `with` or be a variable of
-    the module (`session-left-open`): if an exception ends the script, one of a function was seen to
-    wait for ever for the generator at work. Sources that change in the meantime (`source-changes`):
-    files, and on 1.15 also arrays, which an eager dataset looks into while it runs. Iterators left
-    early (`left-early`): all iterators of a dataset share the generator behind a reshuffling
-    `shuffle`, so one that has read ahead over the end of a `repeat`, or of the first of two
-    datasets, moves the order that the next one begins with (measured on 1.15.5, and on 2.21 without
-    the prefetch that it injects); a callback may end a training early too. Iterators that a
-    checkpoint may take in (`iterator-in-checkpoint`). A file that lists or counts ops
-    (`graph-read`): a graph gets two more, which are also in the graph that a summary writer is
-    given. What is not in the file is not assumed to be harmless.
+    the file changes are fine. In a graph its session must be opened by a `with`, or a variable of
+    the module must hold it (`session-left-open`): if an exception ends the script, one of a
+    function was seen to wait for ever for the generator at work. Sources that change in the
+    meantime (`source-changes`): files, and on 1.15 also arrays, which an eager dataset looks into
+    while it runs. Iterators left early (`left-early`): all iterators of a dataset share the
+    generator behind a reshuffling `shuffle`, so one that has read ahead over the end of a `repeat`,
+    or of the first of two datasets, moves the order that the next one begins with (measured on
+    1.15.5, and on 2.21 without the prefetch that it injects); a callback may end a training early
+    too. Iterators that a checkpoint may take in (`iterator-in-checkpoint`). A file that lists or
+    counts ops (`graph-read`): a graph gets two more, which are also in the graph that a summary
+    writer is given. What is not in the file is not assumed to be harmless.
 
     ## When it does not help
     Where making a batch costs little beside the step or the step little beside the batch, or all

@@ -42,6 +42,29 @@ LEFT_OPEN = {
                 self.sess.run(train_op)
         Fit().go()
         """,
+    "that of one object of two": """
+        class Fit:
+            def __init__(self):
+                self.sess = tf.Session()
+            def go(self):
+                self.sess.run(train_op)
+        fit = Fit()
+        def main():
+            other = Fit()
+            other.go()
+        """,
+    "that of a class that is extended": """
+        class Fit:
+            def __init__(self):
+                self.sess = tf.Session()
+            def go(self):
+                self.sess.run(train_op)
+        class Other(Fit):
+            pass
+        fit = Fit()
+        def main():
+            Other().go()
+        """,
     "an argument": """
         def fit(sess):
             sess.run(train_op)
@@ -83,6 +106,15 @@ SAFE = {
         sess = tf.Session()
         def fit():
             sess.run(train_op)
+        """,
+    "that of the module's object": """
+        class Fit:
+            def __init__(self):
+                self.sess = tf.Session()
+            def go(self):
+                self.sess.run(train_op)
+        fit = Fit()
+        fit.go()
         """,
     "a parameter that a `with` gives": """
         def fit(sess):

@@ -19,8 +19,8 @@ class SessionEnds:
 
     A session that is an object's or a function's is closed by its destructor then, when Python is
     half gone. It waits for the pipelines in it, and a thread that is at work on a batch in Python
-    may not go on any more: the program never ends. A `with` closes the session before. What is a
-    variable of a module was not seen to be destroyed at all.
+    may not go on any more: the program never ends. A `with` closes the session before. What a
+    variable of a module holds was not seen to be destroyed at all.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -58,14 +58,32 @@ class SessionEnds:
         return self._facts.names.tf(call.func) in SESSIONS
 
     def _is_opened_well(self, call: ast.Call) -> bool:
-        """Whether a `with` opens a session, or a variable of the module holds it."""
+        """Whether a `with` opens a session, or a variable of the module holds it or its object."""
         holder = self._source.parent(call)
         if isinstance(holder, ast.withitem):
             return holder.context_expr is call
+        target = holder.targets[0] if isinstance(holder, ast.Assign) else None
+        match target:
+            case ast.Name():
+                return self._is_of_module(target)
+            case ast.Attribute(value=ast.Name() as this):
+                cls = self._facts.classes.of_self(this)
+                return cls is not None and self._is_held_by_module(cls)
+        return False
+
+    def _is_held_by_module(self, cls: ast.ClassDef) -> bool:
+        """Whether variables of the module hold all objects of a class."""
+        classes = self._facts.classes
+        made = [self._source.parent(call) for call in classes.instantiations(cls)]
         return (
-            isinstance(holder, ast.Assign)
-            and isinstance(holder.targets[0], ast.Name)
-            and self._is_of_module(holder.targets[0])
+            bool(made)
+            and not classes.extended(cls)
+            and all(
+                isinstance(holder, ast.Assign)
+                and isinstance(holder.targets[0], ast.Name)
+                and self._is_of_module(holder.targets[0])
+                for holder in made
+            )
         )
 
     def _is_of_module(self, name: ast.Name) -> bool:
