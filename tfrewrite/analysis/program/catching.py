@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.program.python_calls import CallEffect, effect_of_path
@@ -24,6 +25,8 @@ _CALLING_AS_IT_IS = frozenset(
         "abc.abstractmethod", "functools.lru_cache", "functools.wraps", "contextlib.contextmanager",
     }
 )  # fmt: skip
+# They show nothing of what was done before, but that it is done.
+_CLOSING = frozenset({"close", "flush"})
 _GOING_ON = (ast.Return, ast.Break, ast.Continue, ast.Yield)
 
 
@@ -38,17 +41,19 @@ class Catching:
         self._managers = facts.managers
         self._scopes = facts.scopes
         self._sessions = facts.sessions
+        self._outsiders = facts.outsiders
 
-    def caught(self, block: Block, statement: ast.stmt) -> str:
+    def caught(self, block: Block, statement: ast.stmt, *, updates: bool = False) -> str:
         """The words for what may catch an exception of a statement of a block, if anything.
 
-        Callers count where the block does something that outlives the exception.
+        Callers, and what runs at the exit, count where the block does something that outlives the
+        exception, as it does where a run that comes earlier now `updates`.
         """
         found = self._around(statement)
         moved_past = block[block.index(statement) :]
-        if found or all(map(self._is_forgotten, moved_past)):
+        if found or (not updates and all(map(self._is_forgotten, moved_past))):
             return found
-        return self._around_callers(statement, set())
+        return self._around_callers(statement, set()) or self._at_the_exit
 
     def _is_forgotten(self, statement: ast.stmt) -> bool:
         """Whether all that a statement does is gone when its function is left."""
@@ -90,10 +95,25 @@ class Catching:
             found = self._anywhere()
             if found:
                 return f"{found} may be around a call of `{name}`, and sees exceptions of it"
+        outsider = self._outsiders.calling(function)
+        if outsider:
+            return f"{outsider} may go on after an exception of `{name}`"
         for call in self._classes.calls(name):
             found = self._around(call) or self._around_callers(call, seen)
             if found:
                 return found
+        return ""
+
+    @cached_property
+    def _at_the_exit(self) -> str:
+        """The words for what looks at the end of the program at how far it has come."""
+        for register in (*self._source.all(ast.Attribute), *self._source.all(ast.Name)):
+            if self._names.dotted(register) != "atexit.register":
+                continue
+            call = self._source.parent(register)
+            given = call.args[0] if isinstance(call, ast.Call) and call.args else None
+            if not (isinstance(given, ast.Attribute) and given.attr in _CLOSING):
+                return f"what line {register.lineno} registers runs after an exception of it, too"
         return ""
 
     def _anywhere(self) -> str:
