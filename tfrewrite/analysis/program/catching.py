@@ -53,7 +53,7 @@ class Catching:
         moved_past = block[block.index(statement) :]
         if found or (not updates and all(map(self._is_forgotten, moved_past))):
             return found
-        return self._around_callers(statement, set()) or self._at_the_exit
+        return self._around_callers(statement, set()) or self.at_the_exit
 
     def _is_forgotten(self, statement: ast.stmt) -> bool:
         """Whether all that a statement does is gone when its function is left."""
@@ -105,7 +105,7 @@ class Catching:
         return ""
 
     @cached_property
-    def _at_the_exit(self) -> str:
+    def at_the_exit(self) -> str:
         """The words for what looks at the end of the program at how far it has come."""
         for register in (*self._source.all(ast.Attribute), *self._source.all(ast.Name)):
             if self._names.dotted(register) != "atexit.register":
@@ -113,7 +113,7 @@ class Catching:
             call = self._source.parent(register)
             given = call.args[0] if isinstance(call, ast.Call) and call.args else None
             if not (isinstance(given, ast.Attribute) and given.attr in _CLOSING):
-                return f"what line {register.lineno} registers runs after an exception of it, too"
+                return f"what line {register.lineno} registers runs after an exception, too"
         return ""
 
     def _anywhere(self) -> str:
