@@ -9,6 +9,8 @@ import pytest
 
 from analysis_helpers import facts, inside, marked
 
+FUNCTION = "def f():  # here\n    pass\n"
+
 
 def calling(text: str) -> str:
     found = facts("import tensorflow as tf\n" + textwrap.dedent(text))
@@ -27,6 +29,10 @@ def calling(text: str) -> str:
         ("from u import go\ndef f():  # here\n    pass\ngo(f)\n", "`go(...)` in line 5"),
         ("from u import go\ndef f():  # here\n    pass\ngo(k=f)\n", "`go(...)` in line 5"),
         ("def f():  # here\n    pass\nroot.after(10, f)\n", "`root.after(...)` in line 4"),
+        (
+            "from flask import Flask\napp = Flask()\n@app.route('/')\ndef f():  # here\n    pass\n",
+            "the decorator `app.route`",
+        ),
         ("root.after(10, lambda: 1)  # here\n", "`root.after(...)` in line 2"),
         (
             "from functools import partial\ndef f():  # here\n    pass\nw.to(1, partial(f))\n",
@@ -57,6 +63,9 @@ def test_an_outsider_has_a_name(text: str, words: str) -> None:
         "def g(h):\n    h()\ndef f():  # here\n    pass\ng(f)\n",
         "def g(h):\n    return h\n@g\ndef f():  # here\n    pass\n",
         "import click\n@click.command()\ndef f():  # here\n    pass\n",
+        "import fire\ndef f():  # here\n    pass\nfire.Fire(f)\n",
+        f"import sacred\nex = sacred.Experiment()\n@ex.automain\n{FUNCTION}",
+        f"import click\n@click.group()\ndef g():\n    pass\n@g.command()\n{FUNCTION}",
         "class A:\n    @property\n    def f(self):  # here\n        pass\n",
         "class A:\n    @f.setter\n    def f(self, v):  # here\n        pass\n",
         "class A:\n    def go(self, h):\n        h()\ndef f():  # here\n    pass\nA().go(f)\n",

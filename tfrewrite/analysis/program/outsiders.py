@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 # What these are given they call, if at all, where they are called, and let its exceptions pass.
 _LETTING_PASS = (
     "builtins.", "functools.", "itertools.", "abc.", "contextlib.", "typing.", "argparse.",
-    "numpy.", "scipy.", "tensorflow.", "keras.", "absl.", "click.", "gin.",
+    "timeit.", "six.", "numpy.", "scipy.", "tensorflow.", "keras.", "absl.", "click.", "fire.",
+    "gin.", "hydra.", "plac.", "sacred.",
 )  # fmt: skip
 # Methods that only keep what they are given, for this file to call.
 _KEEPING = frozenset("append add insert extend update setdefault set_defaults".split())
@@ -88,10 +89,20 @@ class Outsiders:
         path = self._names.dotted(func)
         if path is not None:
             return not path.startswith(_LETTING_PASS)
-        if not isinstance(func, ast.Attribute):
+        if not isinstance(func, ast.Attribute) or self._classes.has_method(func.attr):
             return False
         harmless = func.attr in _KEEPING | _OF_PROPERTIES
-        return not harmless and not self._classes.has_method(func.attr)
+        return not harmless and not self._made_by(func.value).startswith(_LETTING_PASS)
+
+    def _made_by(self, owner: ast.expr) -> str:
+        """The path of what made an object, as `click.group` for a function that it decorates."""
+        bindings = self._scopes.bindings(owner) if isinstance(owner, ast.Name) else []
+        if len(bindings) != 1:
+            return ""
+        makers = getattr(bindings[0].node, "decorator_list", [bindings[0].value])
+        maker = makers[0] if makers else None
+        made = maker.func if isinstance(maker, ast.Call) else maker
+        return (self._names.dotted(made) if made is not None else None) or ""
 
     def _is_test(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         cls = self._source.parent(function)
