@@ -195,5 +195,16 @@ def test_a_decorator_has_its_function_run_at_the_exit() -> None:
     assert caught(text)
 
 
+@pytest.mark.parametrize(
+    "block", ["except E:\n    a = run()  # here", "else:\n    a = run()  # here"]
+)
+def test_the_last_block_comes_after_all_others(block: str) -> None:
+    first = "" if "except" in block else "except E:\n    raise\n"
+    text = f"try:\n    pass\n{first}{block}\n"
+    assert caught(f"{text}finally:\n    show()\n")
+    assert not caught(text)
+    assert not caught("try:\n    pass\nfinally:\n    a = run()  # here\n")
+
+
 def test_an_else_block_is_not_caught() -> None:
     assert not caught("try:\n    pass\nexcept Exception:\n    pass\nelse:\n    a = run()  # here\n")

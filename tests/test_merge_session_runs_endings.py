@@ -33,6 +33,7 @@ seen.append(m)
 l = sess.run(loss, {x: a, y: b})
 print(l)
 """
+INDENTED = textwrap.indent(STEP, "    ")
 MERGED = """
 m, l = sess.run([mean, loss], {x: a, y: b})
 seen.append(m)
@@ -59,6 +60,14 @@ for a, b in batches:
         step(a, b)
     except ZeroDivisionError:
         continue
+"""
+TOLD = """
+try:
+    for a, b in batches:
+        step(a, b)
+except tf.errors.InvalidArgumentError as error:
+    print("failed", error)
+    raise
 """
 # A module is no method, and what is bound in a method has another name.
 OWN = ("crlf", "tabs")
@@ -145,6 +154,69 @@ TRAPS = [
         reason="inside-try",
         shapes=OWN,
     ),
+    # handlers that end the work, and look at how far it came
+    refuses(
+        "a handler around a caller that shows what a function did",
+        of(
+            STEP,
+            after="""
+            try:
+                for a, b in batches:
+                    step(a, b)
+            except tf.errors.InvalidArgumentError:
+                print(len(seen))
+                raise
+            """,
+        ),
+        reason="inside-try",
+        shapes=OWN,
+    ),
+    refuses(
+        "a handler that calls what shows it",
+        of(
+            STEP,
+            before="def report():\n    print(len(seen))\n",
+            after="""
+            try:
+                for a, b in batches:
+                    step(a, b)
+            except tf.errors.InvalidArgumentError:
+                report()
+                raise
+            """,
+        ),
+        reason="inside-try",
+        shapes=OWN,
+    ),
+    refuses(
+        "the last block of a try whose other block has the runs",
+        of(
+            f"try:\n    f()\nexcept OSError:\n    pass\nelse:{INDENTED}finally:\n    show(seen)\n",
+            "for a, b in batches:",
+            "from others import f, show\n",
+        ),
+        reason="inside-try",
+        shapes=OWN,
+    ),
+    refuses(
+        "the last block of a try in a decorator",
+        of(
+            STEP,
+            "@logged\ndef step(a, b):",
+            """
+            def logged(function):
+                def inner(*given):
+                    try:
+                        return function(*given)
+                    finally:
+                        print(len(seen))
+                return inner
+            """,
+            "for a, b in batches:\n    step(a, b)\n",
+        ),
+        reason="inside-try",
+        shapes=OWN,
+    ),
     # what is done before an exception
     refuses(
         "an update that comes before what raises",
@@ -165,6 +237,13 @@ TRAPS = [
 ]
 
 REWRITES = [
+    rewrites(
+        "a handler around a caller that tells what went wrong",
+        of(STEP, after=TOLD),
+        of(MERGED, after=TOLD),
+        contract="exact",
+        shapes=OWN,
+    ),
     rewrites(
         "a session that is closed at the exit",
         of(STEP, after="step(*batch)\natexit.register(sess.close)\n"),

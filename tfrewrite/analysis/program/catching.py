@@ -11,6 +11,8 @@ from tfrewrite.analysis.program.scopes import Function
 from tfrewrite.analysis.program.source import Block
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.program.classes import Classes
     from tfrewrite.analysis.program.names import Names
@@ -42,6 +44,7 @@ class Catching:
         self._scopes = facts.scopes
         self._sessions = facts.sessions
         self._outsiders = facts.outsiders
+        self._afterwards = facts.afterwards
 
     def caught(self, block: Block, statement: ast.stmt, *, updates: bool = False) -> str:
         """The words for what may catch an exception of a statement of a block, if anything.
@@ -119,7 +122,8 @@ class Catching:
     def _anywhere(self) -> str:
         """The words for something in the file that goes on after an exception."""
         for handling in self._source.all(ast.Try):
-            if not self._all_end(handling) and not _only_imports(handling.body):
+            goes_on = bool(handling.finalbody) or not self._all_end(handling)
+            if goes_on and not _only_imports(handling.body):
                 return f"the `try` of line {handling.lineno}"
         for managed in self._source.all(ast.With):
             if not self._managers.known(managed) and not self._of_tensorflow(managed):
@@ -134,8 +138,10 @@ class Catching:
     def _around(self, node: ast.AST) -> str:
         child = node
         for outer in self._flow.enclosing(node):
-            if _is_try(outer) and child in getattr(outer, "body", ()):
-                if getattr(outer, "finalbody", []) or not self._all_end(outer):
+            if _is_try(outer):
+                final = getattr(outer, "finalbody", [])
+                handled = child in getattr(outer, "body", ()) and not self._all_end(outer)
+                if handled or (final and child not in final):
                     return f"the `try` of line {getattr(outer, 'lineno', 0)} sees exceptions of it"
             if isinstance(outer, (ast.With, ast.AsyncWith)) and child in outer.body:
                 if isinstance(outer, ast.AsyncWith) or not self._managers.known(outer):
@@ -150,19 +156,21 @@ class Catching:
     def _ends(self, handler: ast.ExceptHandler, body: Block) -> bool:
         """Whether a handler ends the work, or is for what merging does not touch.
 
-        One that looks at what the body did before the exception could see a difference.
+        One that looks at what was done before the exception could see a difference, whatever
+        functions did it.
         """
         names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
         paths = {self._names.dotted(name) for name in names if name is not None}
         if paths and paths <= _ENDING:
             return True
         goes_on = any(isinstance(node, _GOING_ON) for node in ast.walk(handler))
-        looks = self._names_read(handler) & _names_changed(body)
+        looks = self._names_read(handler) & _names_changed(self._afterwards.within_all(body))
         return isinstance(handler.body[-1], ast.Raise) and not goes_on and not looks
 
     def _names_read(self, handler: ast.ExceptHandler) -> set[str]:
         """The names that a handler reads, without those of modules and of the exception."""
-        names = [node for node in ast.walk(handler) if isinstance(node, ast.Name)]
+        nodes = self._afterwards.within_all(handler.body)
+        names = [node for node in nodes if isinstance(node, ast.Name)]
         found = {name.id for name in names if self._names.dotted(name) is None}
         return found - {handler.name or ""}
 
@@ -217,10 +225,10 @@ def _is_try(node: ast.AST) -> bool:
     return isinstance(node, ast.Try) or type(node).__name__ == "TryStar"
 
 
-def _names_changed(block: Block) -> set[str]:
-    """The names that a block binds, and those of objects that it stores in or calls methods of."""
+def _names_changed(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that code binds, and those of objects that it stores in or calls methods of."""
     found: set[str] = set()
-    for node in (node for statement in block for node in ast.walk(statement)):
+    for node in nodes:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.add(node.id)
         stored = isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(
