@@ -51,6 +51,9 @@ class FinalizeGraph(Rule):
       not raise before. Saving, restoring and writing summaries work on a finalized graph (measured
       on 1.15.5 and 2.21).
 
+    The program is taken to end with the file. What runs it once more in the same process, in the
+    same graph, finds the graph closed.
+
     ## Refuses
     Whatever makes ops in the loop or after it (`builds-ops`), also where nothing names it: in a
     generator or a `map` that goes on, in a method such as `__iter__` or `__str__`, at the exit. And

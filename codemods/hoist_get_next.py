@@ -54,6 +54,8 @@ class HoistGetNext(Rule):
       loop or after it. On 1.15 they have their seeds from the number of ops made before. Not so on
       2.21: with `target-tf` 2.21 or later the site is `exact`.
 
+    TensorFlow's warning comes no more, which is an error in a script that makes errors of warnings.
+
     ## Refuses
     What is fetched as it is is all that leaves the loop. Where ops are built on the element in the
     loop, or it is kept (`used-otherwise`), two turns may be run together, and then one op takes

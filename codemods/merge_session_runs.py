@@ -64,6 +64,10 @@ class MergeSessionRuns(Rule):
       before it. The weights stay as they are; the reported series comes one step late. Only
       where the value is just reported, and only with `--allow shifted`.
 
+    A run that fails, fails where the first of the merged runs stands: what the step does between
+    them, such as printing a loss, is not done any more in the step that ends the script, nor once
+    somebody has pressed Ctrl-C meanwhile.
+
     ## Refuses
     Runs are merged where they stand together. Where a step calls functions that run the graph once
     each, with the same feed, that is said and left to the owner (`run-in-function`). Other reasons

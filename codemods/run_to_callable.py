@@ -61,7 +61,8 @@ class RunToCallable(Rule):
     What is another is the message of an error that a run raises. `run` adds the lines of the
     script that made the op and sets `error.op`; a callable does neither, which makes a script that
     fails harder to mend. That is why the rule waits to be asked. Fetches that no session of theirs
-    can run, such as `None`, raise before the loop and not in its first turn.
+    can run, such as `None`, raise before the loop and not in its first turn. A session that the
+    script has closed ends it with a `CancelledError`, and not with a `RuntimeError`.
 
     ## Refuses
     Where it is not shown that what is fetched is there before the loop (`operand-not-sure`), stays

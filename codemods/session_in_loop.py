@@ -55,7 +55,8 @@ class SessionInLoop(Rule):
       restored and that nothing in the file writes meanwhile. Whether another program writes it
       meanwhile the file does not say.
 
-    A checkpoint that is not there raises before the loop, and not in its first turn.
+    A checkpoint that is not there raises before the loop, and not in its first turn, also where the
+    loop makes no turn at all.
 
     ## Refuses
     What a session keeps must not be seen by the next turn: runs that update, draw random numbers or

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 
 import pytest
 
@@ -60,6 +61,20 @@ def later(text: str) -> tuple[set[str], bool]:
         ("def f(k):\n    a()\nx = map(f, y)\nb()  # here\n", {"a", "b", "map"}),
         (
             "import atexit\n@atexit.register\ndef f():\n    a()\nb()  # here\n",
+            {"a", "b"},
+        ),
+        (
+            "from tensorflow import py_func\ndef f():\n    a()\npy_func(f, [c()])\nb()  # here\n",
+            {"a", "b"},
+        ),
+        (
+            textwrap.dedent("""
+                from tensorflow import data
+                def f():
+                    yield a()
+                data.Dataset.from_generator(generator=f, output_types=c())
+                b()  # here
+            """),
             {"a", "b"},
         ),
         ("def f():\n    a()\n    b()  # here\n    c()\nd()\nf()\ne()\n", {"b", "c", "e"}),

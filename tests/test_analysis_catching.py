@@ -176,5 +176,35 @@ def test_what_comes_before_the_runs_has_been_done_in_any_case() -> None:
     assert not caught(text.replace("    a = sess", "    seen.append(1)\n    a = sess"))
 
 
+def test_an_update_outlives_the_function() -> None:
+    text = CALLER.format(after="b = sess.run(loss)")
+    found = facts("import tensorflow as tf\n" + text)
+    statement = marked(found, "here")
+    block, _ = found.source.position(statement)
+    assert found.catching.caught(block, statement, updates=True)
+
+
+@pytest.mark.parametrize(("given", "looks"), [("f", True), ("v.close", False), ("v.save", True)])
+def test_what_runs_at_the_exit_looks_at_what_was_done(given: str, *, looks: bool) -> None:
+    text = f"import atexit\natexit.register({given})\nv.append(run())  # here\n"
+    assert bool(caught(text)) is looks
+
+
+def test_a_decorator_has_its_function_run_at_the_exit() -> None:
+    text = "from atexit import register\n@register\ndef f():\n    pass\nv.append(1)  # here\n"
+    assert caught(text)
+
+
+@pytest.mark.parametrize(
+    "block", ["except E:\n    a = run()  # here", "else:\n    a = run()  # here"]
+)
+def test_the_last_block_comes_after_all_others(block: str) -> None:
+    first = "" if "except" in block else "except E:\n    raise\n"
+    text = f"try:\n    pass\n{first}{block}\n"
+    assert caught(f"{text}finally:\n    show()\n")
+    assert not caught(text)
+    assert not caught("try:\n    pass\nfinally:\n    a = run()  # here\n")
+
+
 def test_an_else_block_is_not_caught() -> None:
     assert not caught("try:\n    pass\nexcept Exception:\n    pass\nelse:\n    a = run()  # here\n")

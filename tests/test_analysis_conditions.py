@@ -45,7 +45,14 @@ def test_caught_in_some_cases() -> None:
 
 
 @pytest.mark.parametrize(
-    "handler", ["except:", "except ValueError:", "except (OSError, Exception):", "except tf.Oops:"]
+    "handler",
+    [
+        "except:",
+        "except ValueError:",
+        "except (OSError, Exception):",
+        "except tf.Oops:",
+        "except ZeroDivisionError:",
+    ],
 )
 def test_caught(handler: str) -> None:
     assert reason(f"try:\n    f()  # here\n{handler}\n    pass") == "may-be-caught"

@@ -110,3 +110,20 @@ def test_what_a_handler_in_a_loop_catches(handler: str, expected: str) -> None:
 def test_what_tells_a_closed_session_by_its_callable(error: str) -> None:
     found = facts(f"{IMPORTS}try:\n    f()  # here\nexcept {error}:\n    pass\n")
     assert found.handlers.catching(marked(found, "here"))
+
+
+@pytest.mark.parametrize(
+    ("last", "goes_on"),
+    [
+        ("pass", True),
+        ("save()", True),
+        ("raise", False),
+        ("sys.exit(1)", False),
+        ("os._exit(1)", False),
+        ("exit()", False),
+    ],
+)
+def test_a_handler_goes_on_unless_it_ends_the_program(last: str, *, goes_on: bool) -> None:
+    text = "import os, sys\ndef g():\n    f()  # here\ntry:\n    g()\nexcept KeyboardInterrupt:\n"
+    found = facts(f"{text}    print(1)\n    {last}\n")
+    assert bool(found.handlers.going_on(marked(found, "here"))) is goes_on

@@ -316,6 +316,11 @@ REFUSED = [
         reason="inside-try",
     ),
     refuses(
+        "a decorator that tries again",
+        step(THREE, graph="from retrying import retry\n").replace("def train", "@retry\ndef train"),
+        reason="inside-try",
+    ),
+    refuses(
         "nothing is read",
         step(f"l, a = sess.run([loss, accuracy], {FEED})\n"),
         reason="whole-run",

@@ -340,6 +340,29 @@ test_refused = bench(
         "shared-stream",
     ),
     refused(
+        "a stream that goes on after Ctrl-C",
+        """
+        try:
+            for i in range(9):
+                idx = np.random.randint(0, 1000, 10)
+                sess.run(train, {x: X[idx], y: Y[idx]})
+        except KeyboardInterrupt:
+            print(np.random.randint(9))
+        """,
+        "left-early",
+    ),
+    refused(
+        "a stream that goes on at the exit",
+        """
+        import atexit
+        atexit.register(lambda: print(np.random.randint(9)))
+        for i in range(9):
+            idx = np.random.randint(0, 1000, 10)
+            sess.run(train, {x: X[idx], y: Y[idx]})
+        """,
+        "left-early",
+    ),
+    refused(
         "a stream that would be read too far",
         """
         for i in range(9):

@@ -135,6 +135,15 @@ test_refused_for_what_runs_unnamed = bench(
                     for step in range(9):
                         sess.run(train_op)
                 """,
+            "what a run of the graph calls": """
+                def report(value):
+                    with sess.graph.as_default():
+                        print(tf.square(loss).name)
+                    return value
+                reported = tf.py_func(report, [loss], tf.float32)
+                for step in range(9):
+                    sess.run([train_op, reported])
+                """,
             "the exit of the program": """
                 import atexit
                 def report():

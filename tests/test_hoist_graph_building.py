@@ -597,6 +597,7 @@ test_refused_for_where_it_stands = bench(
     *_refused(
         "may-be-caught",
         a_try="try:\n    print(sess.run(tf.matmul(w, w)))\nexcept ValueError:\n    pass",
+        a_division="try:\n    print(sess.run(w * (1 / 0)))\nexcept ZeroDivisionError:\n    pass",
         a_bare_except="try:\n    print(sess.run(tf.matmul(w, w)))\nexcept:\n    break",
     ),
     refuses(

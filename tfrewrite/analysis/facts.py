@@ -100,6 +100,7 @@ from tfrewrite.analysis.program.managers import Managers
 from tfrewrite.analysis.program.names import Names
 from tfrewrite.analysis.program.new_objects import NewObjects
 from tfrewrite.analysis.program.numbers import Numbers
+from tfrewrite.analysis.program.outsiders import Outsiders
 from tfrewrite.analysis.program.own_calls import OwnCalls
 from tfrewrite.analysis.program.ownership import Ownership
 from tfrewrite.analysis.program.periods import Periods
@@ -142,6 +143,8 @@ class Facts:
     """The classes of the file and what their attributes hold."""
     containers = Part(Containers)
     """What becomes of lists and dicts."""
+    outsiders = Part(Outsiders)
+    """Who outside of the file calls its functions."""
     catching = Part(Catching)
     """What may catch an exception and let the program go on."""
     handlers = Part(Handlers)

@@ -43,6 +43,7 @@ class BatchesAhead:
         self._sessions = facts.sessions
         self._moves = facts.moves
         self._catching = facts.catching
+        self._handlers = facts.handlers
         self._code = facts.batch_code
         self._data = facts.data_values
         self._pipelines = facts.running_pipelines
@@ -279,6 +280,13 @@ class BatchesAhead:
                     " have gone on further"
                 )
                 return Obstacle("left-early", message)
+        after = self._handlers.going_on(batch.statement) or self._catching.at_the_exit
+        if after:
+            message = (
+                f"{after}, and what batches are drawn from would have gone on further where the"
+                " loop is interrupted"
+            )
+            return Obstacle("left-early", message)
         pieces, _ = self._rest(batch)
         behind = self._pipelines.behind(pieces)
         for call, function in behind:

@@ -95,7 +95,8 @@ class JoinedRuns:
             return Obstacle("graph-surgery", "the file changes the graph or gradients afterwards")
         if self._facts.dynamics.obstacle:
             return Obstacle("dynamic-code", self._facts.dynamics.obstacle)
-        message = self._facts.catching.caught(self._block, parts[0].statement)
+        updates = any(self.fetch(part.run).update is not None for part in parts[1:])
+        message = self._facts.catching.caught(self._block, parts[0].statement, updates=updates)
         return Obstacle("inside-try", message) if message else None
 
     def _may_build(self, node: ast.AST) -> bool:

@@ -17,6 +17,8 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 # Methods that a class names, or a call; all others of `__this__` kind run unnamed.
 _NAMED_METHODS = frozenset("__init__ __new__ __call__ __init_subclass__".split())
 _CALLED_LATER = ("builtins.map", "builtins.filter", "atexit.")
+# What they are given first is Python that a run of the graph calls.
+_PYTHON_OPS = frozenset({"py_func", "py_function", "numpy_function", "data.Dataset.from_generator"})
 # Methods of `contextlib.ExitStack`, which calls what it is given when it is left.
 _CALLED_AT_THE_EXIT = frozenset({"callback", "push", "enter_context"})
 _CONSUMING = ("builtins.", "numpy.")
@@ -58,7 +60,7 @@ class Afterwards:
         """Code that may run, at any time after it was written down, where nothing names it.
 
         That is how an object is looped over, printed or entered, and what goes on in a generator,
-        in a `map`, when a `with` is left, or at the exit.
+        in a `map`, in an op that calls Python, when a `with` is left, or at the exit.
         """
         found: list[ast.AST] = []
         for cls in self._source.all(ast.ClassDef):
@@ -78,7 +80,17 @@ class Afterwards:
             if path is None or not path.startswith(_CONSUMING) or path in _CALLED_LATER:
                 found.append(generator)
         found += self._classes.calls("property")  # whose function runs where it is read
+        found += self._called_by_runs()
         return found + [call for call in self._source.all(ast.Call) if self._is_for_later(call)]
+
+    def _called_by_runs(self) -> list[ast.expr]:
+        """The functions that are made ops of the graph, as `tf.py_func` does it."""
+        found: list[ast.expr] = []
+        for call in self._source.all(ast.Call):
+            if self._names.tf(call.func) in _PYTHON_OPS:
+                named = [one.value for one in call.keywords if one.arg in ("func", "generator")]
+                found += [*call.args[:1], *named]
+        return found
 
     def _is_for_later(self, node: ast.expr) -> bool:
         called = node.func if isinstance(node, ast.Call) else node

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.program.python_calls import CallEffect, effect_of_path
@@ -10,6 +11,8 @@ from tfrewrite.analysis.program.scopes import Function
 from tfrewrite.analysis.program.source import Block
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tfrewrite.analysis.facts import Facts
     from tfrewrite.analysis.program.classes import Classes
     from tfrewrite.analysis.program.names import Names
@@ -24,6 +27,8 @@ _CALLING_AS_IT_IS = frozenset(
         "abc.abstractmethod", "functools.lru_cache", "functools.wraps", "contextlib.contextmanager",
     }
 )  # fmt: skip
+# They show nothing of what was done before, but that it is done.
+_CLOSING = frozenset({"close", "flush"})
 _GOING_ON = (ast.Return, ast.Break, ast.Continue, ast.Yield)
 
 
@@ -38,17 +43,20 @@ class Catching:
         self._managers = facts.managers
         self._scopes = facts.scopes
         self._sessions = facts.sessions
+        self._outsiders = facts.outsiders
+        self._afterwards = facts.afterwards
 
-    def caught(self, block: Block, statement: ast.stmt) -> str:
+    def caught(self, block: Block, statement: ast.stmt, *, updates: bool = False) -> str:
         """The words for what may catch an exception of a statement of a block, if anything.
 
-        Callers count where the block does something that outlives the exception.
+        Callers, and what runs at the exit, count where the block does something that outlives the
+        exception, as it does where a run that comes earlier now `updates`.
         """
         found = self._around(statement)
         moved_past = block[block.index(statement) :]
-        if found or all(map(self._is_forgotten, moved_past)):
+        if found or (not updates and all(map(self._is_forgotten, moved_past))):
             return found
-        return self._around_callers(statement, set())
+        return self._around_callers(statement, set()) or self.at_the_exit
 
     def _is_forgotten(self, statement: ast.stmt) -> bool:
         """Whether all that a statement does is gone when its function is left."""
@@ -90,16 +98,32 @@ class Catching:
             found = self._anywhere()
             if found:
                 return f"{found} may be around a call of `{name}`, and sees exceptions of it"
+        outsider = self._outsiders.calling(function)
+        if outsider:
+            return f"{outsider} may go on after an exception of `{name}`"
         for call in self._classes.calls(name):
             found = self._around(call) or self._around_callers(call, seen)
             if found:
                 return found
         return ""
 
+    @cached_property
+    def at_the_exit(self) -> str:
+        """The words for what looks at the end of the program at how far it has come."""
+        for register in (*self._source.all(ast.Attribute), *self._source.all(ast.Name)):
+            if self._names.dotted(register) != "atexit.register":
+                continue
+            call = self._source.parent(register)
+            given = call.args[0] if isinstance(call, ast.Call) and call.args else None
+            if not (isinstance(given, ast.Attribute) and given.attr in _CLOSING):
+                return f"what line {register.lineno} registers runs after an exception, too"
+        return ""
+
     def _anywhere(self) -> str:
         """The words for something in the file that goes on after an exception."""
         for handling in self._source.all(ast.Try):
-            if not self._all_end(handling) and not _only_imports(handling.body):
+            goes_on = bool(handling.finalbody) or not self._all_end(handling)
+            if goes_on and not _only_imports(handling.body):
                 return f"the `try` of line {handling.lineno}"
         for managed in self._source.all(ast.With):
             if not self._managers.known(managed) and not self._of_tensorflow(managed):
@@ -114,8 +138,10 @@ class Catching:
     def _around(self, node: ast.AST) -> str:
         child = node
         for outer in self._flow.enclosing(node):
-            if _is_try(outer) and child in getattr(outer, "body", ()):
-                if getattr(outer, "finalbody", []) or not self._all_end(outer):
+            if _is_try(outer):
+                final = getattr(outer, "finalbody", [])
+                handled = child in getattr(outer, "body", ()) and not self._all_end(outer)
+                if handled or (final and child not in final):
                     return f"the `try` of line {getattr(outer, 'lineno', 0)} sees exceptions of it"
             if isinstance(outer, (ast.With, ast.AsyncWith)) and child in outer.body:
                 if isinstance(outer, ast.AsyncWith) or not self._managers.known(outer):
@@ -130,19 +156,21 @@ class Catching:
     def _ends(self, handler: ast.ExceptHandler, body: Block) -> bool:
         """Whether a handler ends the work, or is for what merging does not touch.
 
-        One that looks at what the body did before the exception could see a difference.
+        One that looks at what was done before the exception could see a difference, whatever
+        functions did it.
         """
         names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
         paths = {self._names.dotted(name) for name in names if name is not None}
         if paths and paths <= _ENDING:
             return True
         goes_on = any(isinstance(node, _GOING_ON) for node in ast.walk(handler))
-        looks = self._names_read(handler) & _names_changed(body)
+        looks = self._names_read(handler) & _names_changed(self._afterwards.within_all(body))
         return isinstance(handler.body[-1], ast.Raise) and not goes_on and not looks
 
     def _names_read(self, handler: ast.ExceptHandler) -> set[str]:
         """The names that a handler reads, without those of modules and of the exception."""
-        names = [node for node in ast.walk(handler) if isinstance(node, ast.Name)]
+        nodes = self._afterwards.within_all(handler.body)
+        names = [node for node in nodes if isinstance(node, ast.Name)]
         found = {name.id for name in names if self._names.dotted(name) is None}
         return found - {handler.name or ""}
 
@@ -194,10 +222,10 @@ def _is_try(node: ast.AST) -> bool:
     return isinstance(node, ast.Try) or type(node).__name__ == "TryStar"
 
 
-def _names_changed(block: Block) -> set[str]:
-    """The names that a block binds, and those of objects that it stores in or calls methods of."""
+def _names_changed(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that code binds, and those of objects that it stores in or calls methods of."""
     found: set[str] = set()
-    for node in (node for statement in block for node in ast.walk(statement)):
+    for node in nodes:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.add(node.id)
         stored = isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(

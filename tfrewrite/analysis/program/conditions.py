@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
 _JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
-# Exceptions that building a graph does not raise.
+# Exceptions that building a graph does not raise. Its operands may divide by zero.
+_NOT_OF_BUILDING = OF_OTHERS - {"builtins.ZeroDivisionError"}
 _OF_RUNS = ("tensorflow.errors.", "tensorflow.python.framework.errors.")
 
 
@@ -123,7 +124,7 @@ class Conditions:
         """Whether a handler is for what only a run or other code raises."""
         types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
         paths = [self._names.dotted(one) or "" if one is not None else "" for one in types]
-        return all(path.startswith(_OF_RUNS) or path in OF_OTHERS for path in paths)
+        return all(path.startswith(_OF_RUNS) or path in _NOT_OF_BUILDING for path in paths)
 
 
 def _raises_again(handler: ast.ExceptHandler) -> bool:

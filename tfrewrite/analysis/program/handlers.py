@@ -24,6 +24,7 @@ OF_OTHERS = frozenset(
     for name in "KeyboardInterrupt SystemExit StopIteration EOFError OSError IOError"
     " FileNotFoundError ZeroDivisionError".split()
 )
+_LEAVING = frozenset({"sys.exit", "os._exit", "builtins.exit", "builtins.quit"})
 _RUNTIME_ONLY = frozenset({"builtins.KeyboardInterrupt", "builtins.StopIteration"})
 
 
@@ -80,6 +81,22 @@ class Handlers:
             for outer in self.outwards(node)
             for handler in _handlers(outer)
         )
+
+    def going_on(self, node: ast.AST) -> str:
+        """The words for a handler that goes on with the program, be it after Ctrl-C alone."""
+        for outer in self.outwards(node):
+            for handler in _handlers(outer):
+                if not self._leaves(handler):
+                    return f"the handler of line {handler.lineno} goes on"
+        return ""
+
+    def _leaves(self, handler: ast.ExceptHandler) -> bool:
+        match handler.body[-1]:
+            case ast.Raise():
+                return True
+            case ast.Expr(value=ast.Call(func=func)):
+                return self._names.dotted(func) in _LEAVING
+        return False
 
     def outwards(self, node: ast.AST, seen: set[ast.AST] | None = None) -> Iterator[ast.AST]:
         """The `try` and `with` statements that an exception leaves on its way out."""
