@@ -139,24 +139,25 @@ class FeedDictToDataset(Rule):
     that the loop can name. What is made of the batch after some of it was put into the dict is
     refused where it could change that (`batch-changes-state`). A random stream or an object that
     goes on with each batch must not be used by the loop, nor by a pipeline that the loop runs
-    (`shared-stream`, `shared-state`), and the loop must come to its end (`left-early`). The rest of
-    the loop must be known to leave the arrays and files alone (`source-changes`, `call-between`).
-    The run must be made once in each turn (`not-each-turn`). A generator must be called in the
-    header of the loop, by itself or in `enumerate` (`source-consumed`): one that is made before may
-    be taken up again. A `while` stays as it is (`loop-not-counted`). What is fed must be a
-    placeholder of numbers that the file makes (`placeholder-elsewhere`, `placeholder-unclear`): not
-    a sparse one, a variable or a text, nor what a named tuple holds, or a function gives whose
-    callers are not all seen. The loop must not stand under what places or binds ops
-    (`placeholder-scope`), nobody may list the ops that are made from there on (`graph-read`), and
-    the graph must stay in the program (`graph-exported`, `distributed`) and be made in it
-    (`graph-imported`). The session must be opened by a `with`, or a variable of the module must
-    hold it or its object (`session-left-open`): one that a function holds is destroyed when Python
-    is half gone, if an exception ends the script, and was seen to wait for a batch in the making
-    for ever. A generator that fills one array again and again is refused (`batch-changes-state`): a
-    tensor may share the memory of the array it is made of. A dict that is filled piece by piece, or
-    made by a function, leaves a run of its own no place, so there the placeholder must be reached
-    from where it is made, and the run must surely need the batch (`fetch-not-seen`,
-    `run-without-feed`) and read nothing by chance (`races-with-update`).
+    (`shared-stream`, `shared-state`), and the loop must come to its end (`left-early`): by Ctrl-C
+    it may be left too, so nothing may go on after that, nor at the exit. The rest of the loop must
+    be known to leave the arrays and files alone (`source-changes`, `call-between`). The run must be
+    made once in each turn (`not-each-turn`). A generator must be called in the header of the loop,
+    by itself or in `enumerate` (`source-consumed`): one that is made before may be taken up again.
+    A `while` stays as it is (`loop-not-counted`). What is fed must be a placeholder of numbers that
+    the file makes (`placeholder-elsewhere`, `placeholder-unclear`): not a sparse one, a variable or
+    a text, nor what a named tuple holds, or a function gives whose callers are not all seen. The
+    loop must not stand under what places or binds ops (`placeholder-scope`), nobody may list the
+    ops that are made from there on (`graph-read`), and the graph must stay in the program
+    (`graph-exported`, `distributed`) and be made in it (`graph-imported`). The session must be
+    opened by a `with`, or a variable of the module must hold it or its object
+    (`session-left-open`): one that a function holds is destroyed when Python is half gone, if an
+    exception ends the script, and was seen to wait for a batch in the making for ever. A generator
+    that fills one array again and again is refused (`batch-changes-state`): a tensor may share the
+    memory of the array it is made of. A dict that is filled piece by piece, or made by a function,
+    leaves a run of its own no place, so there the placeholder must be reached from where it is
+    made, and the run must surely need the batch (`fetch-not-seen`, `run-without-feed`) and read
+    nothing by chance (`races-with-update`).
 
     ## When it does not help
     Where making a batch is cheap: an element costs something by itself, on 2.21 more than on 1.15,
