@@ -1524,6 +1524,26 @@ CALLERS = (
         "for x, y in data:\n    regular(x)\n    step(x, y)\n",
     ),
     no(
+        "what is called at the end sees which ops were done though the step failed",
+        "exception-seen",
+        "import atexit\natexit.register(lambda: print(int(optimizer.iterations)))\n",
+        STEP,
+        LOOP,
+    ),
+    no(
+        "after Ctrl-C in its first trace it cannot make its variables in the next epoch",
+        "exception-seen",
+        STEP,
+        """
+        for epoch in range(9):
+            try:
+                for x, y in data:
+                    loss = step(x, y)
+            except KeyboardInterrupt:
+                print("next epoch")
+        """,
+    ),
+    no(
         "somebody catches",
         "exception-seen",
         STEP,
