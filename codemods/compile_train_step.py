@@ -76,7 +76,8 @@ class CompileTrainStep(Rule):
     A step that fails ends the script as before. The error may have another type: shapes that do not
     fit are found by the trace, which raises a `ValueError`, and an exception of the file's own
     becomes a `StagingError`. Ops that do not wait for the one that fails, as the count of an
-    optimizer, may be done all the same.
+    optimizer, may be done all the same. An op whose result nobody uses is not done, so that it
+    does not fail either.
 
     ## Refuses
     The function is gone through as a trace would, with all that its callers give it, all that it
@@ -120,11 +121,12 @@ class CompileTrainStep(Rule):
     bends with each call (`called-again`). A model may be called again where nothing is updated, and
     where none is told to train or keeps a state.
 
-    So a step is left alone where somebody could tell how it failed (`exception-seen`): a `finally`,
-    an `except` that goes on, looks at more than numbers or is for some errors only, functions for
-    `atexit`. A function whose first trace was broken off can never make its variables, so that a
-    script that makes further steps after Ctrl-C is left alone, too. In a notebook, run the cell
-    that defines the function again.
+    A step is left alone where somebody could tell how it failed (`exception-seen`): a `finally`, an
+    `except` that goes on, looks at more than numbers or is for some errors only, functions for
+    `atexit`. A function whose first trace failed or was broken off can never make its variables, so
+    that a script is left alone, too, where further steps may be made after Ctrl-C, or by code out
+    of sight, a window or a server that is given what makes them, after an error. In a notebook,
+    run the cell that defines the function again.
 
     Where each turn sets the seed, TensorFlow sets up anew what is compiled, and takes longer for it
     than for the step (`seeded-each-turn`).

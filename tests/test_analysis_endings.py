@@ -105,6 +105,62 @@ def test_what_python_calls_at_the_end(leaving: str, *, tells: bool) -> None:
     assert bool(told(f"{leaving}\nfor x in data:\n    step(x)\n")) == tells
 
 
+HANDED_ON = """
+    import web, wandb, click, asyncio
+    app = web.App()
+
+    def train():
+        for x in data:
+            step(x)
+
+    def main():
+        train()
+
+    def again(function):
+        function()
+
+    class Own:
+        def call(self, function):
+            function()
+
+"""
+
+
+@pytest.mark.parametrize(
+    "handing",
+    [
+        "app.bind(train)",
+        "app.bind(command=main)",
+        "app.bind(lambda: train())",
+        "wandb.agent(1, function=train)",
+        "@app.route('/')\ndef serve():\n    main()",
+        "@app.job\ndef serve():\n    main()",
+        "async def serve():\n    train()",
+        "class Test(web.Case):\n    def test(self):\n        self.assertRaises(E, train)",
+        "class View:\n    def run(self):\n        train()\n\napp.bind(View().run)",
+    ],
+)
+def test_code_out_of_sight_may_go_on(handing: str) -> None:
+    assert told(textwrap.dedent(HANDED_ON) + handing + "\n")
+
+
+@pytest.mark.parametrize(
+    "handing",
+    [
+        "main()",
+        "tf.compat.v1.app.run(main)",
+        "again(train)",
+        "Own().call(train)",
+        "again(lambda: train())",
+        "@click.command()\ndef serve():\n    train()",
+        "class View:\n    @property\n    def run(self):\n        return train()",
+        "app.bind(data)",
+    ],
+)
+def test_code_that_is_seen_or_known_does_not(handing: str) -> None:
+    assert not told(textwrap.dedent(HANDED_ON) + handing + "\n")
+
+
 def types_told(text: str) -> str:
     found, calls = started(text)
     return found.endings.types_told(calls[0])

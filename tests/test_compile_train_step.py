@@ -1531,6 +1531,22 @@ CALLERS = (
         LOOP,
     ),
     no(
+        "a window that it is given goes on after an error of its first trace",
+        "exception-seen",
+        STEP,
+        """
+        import window
+
+        def train():
+            for x, y in data:
+                loss = step(x, y)
+
+        frame = window.Frame()
+        frame.bind(train)
+        frame.mainloop()
+        """,
+    ),
+    no(
         "after Ctrl-C in its first trace it cannot make its variables in the next epoch",
         "exception-seen",
         STEP,

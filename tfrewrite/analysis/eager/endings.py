@@ -30,6 +30,9 @@ _OF_CALLS = frozenset(
     for name in "ValueError TypeError RuntimeError AttributeError NotImplementedError".split()
 )
 _AT_EXIT = frozenset({"atexit.register", "weakref.finalize"})
+_CALLING_AGAIN = frozenset({"wandb.agent"})
+_OF_PROPERTIES = frozenset({"setter", "getter", "deleter"})
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _GOING_ON = (ast.Return, ast.Break, ast.Continue, ast.Yield)
 
 
@@ -42,12 +45,14 @@ class Endings:
         self._names = facts.names
         self._flow = facts.flow
         self._classes = facts.classes
+        self._scopes = facts.scopes
 
     def told(self, calls: Sequence[ast.Call]) -> str:
         """The words for who may tell whether the calls of a step are compiled when one fails."""
         for call in calls:
             found = self._facts.catching.seen(self._source.statement(call))
             found = found or self._looking(call) or self._going_on(call, calls)
+            found = found or self._called_unseen(call, set())
             if found:
                 return found
         return self._at_exit
@@ -149,6 +154,52 @@ class Endings:
         seen.add(function)
         calls = self._classes.calls(called_by(function, self._source))
         return len(calls) > 1 or any(self._comes_again(one, seen) for one in calls)
+
+    def _called_unseen(self, node: ast.AST, seen: set[ast.AST]) -> str:
+        """The words for code out of sight that calls what makes a step, and may call it again.
+
+        A window or a server goes on after an error of what it calls.
+        """
+        function = self._source.function(node)
+        if function is None or function in seen:
+            return ""
+        seen.add(function)
+        name = called_by(function, self._source)
+        if isinstance(function, ast.AsyncFunctionDef):
+            return f"what waits for `{name}` may go on after an error of it"
+        for taker in self._takers(function, name):
+            if not self._is_seen(taker):
+                return f"line {taker.lineno} hands on `{name}`, and may go on after an error of it"
+        if isinstance(function, ast.Lambda):
+            return self._called_unseen(function, seen)
+        again = (self._called_unseen(call, seen) for call in self._classes.calls(name))
+        return next(filter(None, again), "")
+
+    def _takers(self, function: ast.AST, name: str) -> Iterator[ast.expr]:
+        """What a function is given to: its decorators, and calls with it among the arguments."""
+        uses: list[ast.AST] = [function]
+        if not isinstance(function, ast.Lambda):
+            for decorator in getattr(function, "decorator_list", []):
+                yield decorator.func if isinstance(decorator, ast.Call) else decorator
+            uses = [one for one in self._source.all(ast.Name) if one.id == name]
+            if isinstance(self._source.parent(function), ast.ClassDef):
+                reads = self._classes.reads(name)
+                uses += [one for one in reads if self._names.dotted(one) is None]
+        for use in uses:
+            parent = self._source.parent(use)
+            if isinstance(parent, ast.keyword):
+                parent = self._source.parent(parent)
+            if isinstance(parent, ast.Call) and parent.func is not use:
+                yield parent.func
+
+    def _is_seen(self, taker: ast.expr) -> bool:
+        """Whether what takes a function is of this file, or a library's that lets errors pass."""
+        if self._names.dotted(taker) is not None:
+            return self._names.dotted(taker) not in _CALLING_AGAIN
+        if isinstance(taker, ast.Attribute):
+            return taker.attr in _OF_PROPERTIES or self._classes.has_method(taker.attr)
+        own = self._scopes.bindings(taker) if isinstance(taker, ast.Name) else []
+        return bool(own) and all(isinstance(one.node, _DEFINITIONS) for one in own)
 
 
 def _ends(handler: ast.ExceptHandler) -> bool:
