@@ -73,6 +73,12 @@ class CompileTrainStep(Rule):
       `training=False` draws nothing. A `tf.random.Generator` and stateless draws are the same
       everywhere.
 
+    A step that fails ends the script as before. The error may have another type: shapes that do not
+    fit are found by the trace, which raises a `ValueError`, and an exception of the file's own
+    becomes a `StagingError`. Ops that do not wait for the one that fails, as the count of an
+    optimizer, may be done all the same. An op whose result nobody uses is not done, so that it
+    does not fail either.
+
     ## Refuses
     The function is gone through as a trace would, with all that its callers give it, all that it
     captures, and all functions, models and layers of this file that it calls. What is not known to
@@ -114,6 +120,13 @@ class CompileTrainStep(Rule):
     step may call more than once, as it does the discriminator of a GAN, has to come to a loss that
     bends with each call (`called-again`). A model may be called again where nothing is updated, and
     where none is told to train or keeps a state.
+
+    A step is left alone where somebody could tell how it failed (`exception-seen`): a `finally`, an
+    `except` that goes on, looks at more than numbers or is for some errors only, functions for
+    `atexit`. A function whose first trace failed or was broken off can never make its variables, so
+    that a script is left alone, too, where further steps may be made after Ctrl-C, or by code out
+    of sight, a window or a server that is given what makes them, after an error. In a notebook,
+    run the cell that defines the function again.
 
     Where each turn sets the seed, TensorFlow sets up anew what is compiled, and takes longer for it
     than for the step (`seeded-each-turn`).

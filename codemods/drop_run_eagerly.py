@@ -62,7 +62,9 @@ class DropRunEagerly(Rule):
     the graph optimizer, which would, too (`graph-options`). Functions of
     the file under `tf.function` (`functions-not-shown`). Switches that are also turned off, or
     stand under a condition (`switched`). A crossentropy with a softmax or sigmoid of TensorFlow
-    (`logits-found`, see TFR201).
+    (`logits-found`, see TFR201). A file in which somebody could tell how a step failed
+    (`exception-seen`, see TFR201): a graph raises other types of errors, and a model whose first
+    trace failed does not train any more on 2.21.
 
     ## When it does not help
     With large layers and batches, where the ops take their time and not the calls. The first step
@@ -83,6 +85,7 @@ class DropRunEagerly(Rule):
         "custom-code": "The model runs code that is not Keras' own, and may need values.",
         "code-not-seen": "A library is imported that may hold layers or losses.",
         "changes-while-training": "An attribute is set that a graph would keep as it was.",
+        "exception-seen": "Somebody catches errors of its steps, and may tell how far they came.",
         "graph-options": "The file sets an option that changes what compiled code computes.",
         "held-back": "Another argument of compile has no effect while steps run eagerly.",
         "functions-not-shown": "Functions of the file are traced, or nothing is seen to run.",

@@ -90,6 +90,9 @@ class FitInLoop(Rule):
     - `rounding`: a batch of several rows, which `fit` shuffles. The step is the same but for the
       order in which rows are added up.
 
+    Arrays that the model does not take raise an error, too, which may have another text and type;
+    where somebody looks into it, or catches errors by their types, the call stays (`message-read`).
+
     ## Refuses
     With several rows, dropout would meet other rows, and layers, activations and losses of the
     file's own may tell one row from another (`rows-shuffled`). More than one batch
@@ -119,7 +122,7 @@ class FitInLoop(Rule):
         "rows-shuffled": "Something in a model may tell the rows apart, which fit shuffles.",
         "several-batches": "The data is more than one batch.",
         "optimizer-ema": "The optimizer changes the weights at the end of each fit.",
-        "message-read": "Something looks at the message of an error, which has another text.",
+        "message-read": "Something looks at the message or type of an error, which may differ.",
         "runs-eagerly": "Models run eagerly, op by op, where this was not measured.",
         "steps-per-execution": "The model takes several batches at once.",
         "other-backend": "Keras may work with another library than TensorFlow.",

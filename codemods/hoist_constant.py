@@ -63,7 +63,8 @@ class HoistConstant(Rule):
 
     ## Contract
     `exact`: a tensor cannot be changed, so that one is as good as many that hold the same. It takes
-    its memory until the function around the loop ends.
+    its memory until the function around the loop ends. Where making it fails, it does so before the
+    loop has done anything.
 
     ## Refuses
     What it is made of must stay as it is: a name that the loop leaves alone is not enough, since an

@@ -81,9 +81,11 @@ class HoistTfFunction(Rule):
     of (`state-changes`). What the function does in Python, a print or a counter, is done at each
     trace (`python-effect`). Code that is not in the file (`call-not-seen`, `code-not-seen`) may do
     either. A function that makes variables (`makes-variables`) may do so at its first trace only,
-    and so may one that takes another way by an argument (`python-branch`). A function that is
-    handed on, kept, or used before it is made (`used-otherwise`) may be needed as often as it is
-    made, and a file may count the traces (`traces-counted`).
+    and so may one that takes another way by an argument (`python-branch`). Where the loop
+    goes on after an error of the function (`exception-seen`), it has to be made anew: one whose
+    first trace failed, or was broken off, can never make variables. A function that is handed on,
+    kept, or used before it is made (`used-otherwise`) may be needed as often as it is made, and a
+    file may count the traces (`traces-counted`).
 
     ## When it does not help
     Where the loop makes two or three long turns.
@@ -101,6 +103,7 @@ class HoistTfFunction(Rule):
         "state-changes": "An object that it uses may be changed in the loop.",
         "makes-variables": "It makes variables, which a function may do at its first trace only.",
         "python-branch": "Which way it takes depends on an argument, perhaps a Python value.",
+        "exception-seen": "The loop goes on after an error of it, and needs a new function then.",
         "used-otherwise": "It is more than called later in the same turn.",
         "scope-in-loop": "It is made under a `with` inside the loop.",
         "traces-counted": "The file looks at how often functions are traced.",
@@ -206,7 +209,7 @@ def _place(facts: Facts, one: Compiled) -> Place | Obstacle:
 
     def obstacle_in(loop: ast.AST) -> Obstacle | None:
         meanwhile = facts.afterwards.within(loop)
-        unsure = _maker_unsure(facts, one, loop)
+        unsure = _maker_unsure(facts, one, loop) or _made_after_errors(facts, one, loop)
         return unsure or facts.steady_traces.obstacle(one, loop, meanwhile)
 
     return facts.hoisting.place_by(made, obstacle_in)
@@ -223,6 +226,15 @@ def _maker_unsure(facts: Facts, one: Compiled, loop: ast.AST) -> Obstacle | None
         found = facts.hoisting.unsure(given, loop)
         if found is not None:
             return Obstacle("python-value", found.message)
+    return None
+
+
+def _made_after_errors(facts: Facts, one: Compiled, loop: ast.AST) -> Obstacle | None:
+    """Whether a turn may need a new function: one whose first trace failed stays useless."""
+    for call in facts.compiled_functions.calls(one) or ():
+        words = facts.endings.going_on_within(call, loop)
+        if words:
+            return Obstacle("exception-seen", f"{words}, and then needs a new function")
     return None
 
 

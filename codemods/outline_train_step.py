@@ -127,12 +127,16 @@ class OutlineTrainStep(Rule):
     - `resampled`: the step draws, and a trace draws from a stream of its own: `tf.random`,
       `tf.nn.dropout`, and layers of Keras before 3 (see TFR201).
 
+    A step that fails ends the script as before, with an error that may have another type (see
+    TFR201). What is printed or counted in the middle of a step is not, if the step fails.
+
     ## Refuses
     The script with the function in it is looked at as TFR201 looks at a function with its only
     call, so all that it refuses is refused here: Python values that vary and that a tensor cannot
     take the place of (`argument-varies`), models and optimizers that are others in other turns or
     calls (`two-objects`), what is done in Python (`python-effect`) or needs the value of a tensor
-    (`reads-on-host`), a `try` around the loop (`exception-seen`), results that are no tensors
+    (`reads-on-host`), a `try` around the loop, or a function for
+    `atexit` (`exception-seen`), results that are no tensors
     (`returns-python`).
     A step is not lifted out (`not-followed`) where it is left before its end, where a name that is
     read elsewhere gets its value under a condition, where a value may be of the turn before, and

@@ -85,7 +85,9 @@ class PredictInLoop(Rule):
       file treat each row by itself. Those of 33 rows of a convolution were seen to differ.
 
     The progress bar of a `predict` without `verbose=0`, which shows times, is no longer printed.
-    An array of another shape than the model's raises the same error with another text.
+    An array that the model does not take, by its shape or as it holds texts, raises an error, too,
+    which may have another text and type. So calls are left alone where somebody looks into the
+    error, or catches errors by their types (`message-read`).
 
     ## Refuses
     A batch alone is traced for itself: a model that is changed in Python in the meantime
@@ -113,7 +115,7 @@ class PredictInLoop(Rule):
         "other-arguments": "The call asks for steps, callbacks or a progress bar.",
         "rows-unknown": "It is not known how many rows there are, and it cannot be asked either.",
         "several-batches": "The data is more than one batch.",
-        "message-read": "Something looks at the message of an error, which has another text.",
+        "message-read": "Something looks at the message or type of an error, which may differ.",
         "runs-eagerly": "Models run eagerly, op by op, where this was not measured.",
         "steps-per-execution": "The model takes several batches at once.",
         "other-backend": "Keras may work with another library than TensorFlow.",

@@ -50,7 +50,8 @@ class StepsPerExecution(Rule):
       batch norm, dropout, schedules, class weights, validation and early stops.
 
     A progress bar moves by so many batches at a time. A training that is broken off with Ctrl-C
-    stops at the end of an execution.
+    stops at the end of an execution. Where the data raises an error, the optimizer
+    may count one step less.
 
     ## Refuses
     Where Keras cannot count the batches of an epoch (`steps-unknown`): generators, a pipeline with

@@ -1524,6 +1524,42 @@ CALLERS = (
         "for x, y in data:\n    regular(x)\n    step(x, y)\n",
     ),
     no(
+        "what is called at the end sees which ops were done though the step failed",
+        "exception-seen",
+        "import atexit\natexit.register(lambda: print(int(optimizer.iterations)))\n",
+        STEP,
+        LOOP,
+    ),
+    no(
+        "a window that it is given goes on after an error of its first trace",
+        "exception-seen",
+        STEP,
+        """
+        import window
+
+        def train():
+            for x, y in data:
+                loss = step(x, y)
+
+        frame = window.Frame()
+        frame.bind(train)
+        frame.mainloop()
+        """,
+    ),
+    no(
+        "after Ctrl-C in its first trace it cannot make its variables in the next epoch",
+        "exception-seen",
+        STEP,
+        """
+        for epoch in range(9):
+            try:
+                for x, y in data:
+                    loss = step(x, y)
+            except KeyboardInterrupt:
+                print("next epoch")
+        """,
+    ),
+    no(
         "somebody catches",
         "exception-seen",
         STEP,

@@ -52,6 +52,14 @@ test_refused = bench(
         reason="logits-found",
     ),
     refuses(
+        "a failed step is caught: a graph raises another error, and does not train any more",
+        script(
+            fit="for x, y in parts:\n    try:\n        model.fit(x, y)\n"
+            "    except tf.errors.InvalidArgumentError:\n        continue"
+        ),
+        reason="exception-seen",
+    ),
+    refuses(
         "an option that only graphs heed",
         script("tf.config.optimizer.set_jit(True)"),
         reason="graph-options",

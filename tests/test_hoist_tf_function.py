@@ -160,6 +160,27 @@ test_hoist_tf_function = bench(
         reason="python-value",
     ),
     refuses(
+        "a first trace that fails leaves a function that can never make variables",
+        HEAD
+        + """
+            for attempt in range(10):
+
+                @tf.function
+                def step(x):
+                    with tf.GradientTape() as tape:
+                        loss = tf.reduce_mean(model(x))
+                    gradients = tape.gradient(loss, model.trainable_variables)
+                    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+                try:
+                    for x in data:
+                        step(x)
+                except ValueError:
+                    print("failed", attempt)
+        """,
+        reason="exception-seen",
+    ),
+    refuses(
         "a list that may change",
         HEAD
         + """

@@ -274,6 +274,19 @@ test_refused = bench(
         reason="rows-unknown",
     ),
     refuses(
+        "the type of the error is known",
+        script(
+            """
+            for state in states:
+                try:
+                    print(model.predict(np.expand_dims(state, 0)))
+                except ValueError:
+                    continue
+            """
+        ),
+        reason="message-read",
+    ),
+    refuses(
         "the message is read",
         script(
             """

@@ -23,6 +23,7 @@ from tfrewrite.analysis.eager.eager_code import EagerCode
 from tfrewrite.analysis.eager.eager_mode import otherwise_run
 from tfrewrite.analysis.eager.eager_runs import EagerRuns
 from tfrewrite.analysis.eager.eager_values import EagerValues
+from tfrewrite.analysis.eager.endings import Endings
 from tfrewrite.analysis.eager.forward_steps import ForwardSteps
 from tfrewrite.analysis.eager.forward_stretches import ForwardStretches
 from tfrewrite.analysis.eager.host_reads import HostReads
@@ -295,6 +296,8 @@ class Facts:
 
     # Eager mode, and its steps
 
+    endings = Part(Endings)
+    """Who may tell how a step ended that failed."""
     eager_runs = Part(EagerRuns)
     """Whether models that are told to run eagerly may run as graphs."""
     list_uses = Part(ListUses)

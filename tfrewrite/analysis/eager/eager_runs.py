@@ -48,6 +48,9 @@ _SAME_DRAWS = (2, 21)
 # They are given the tensors themselves.
 _OF_TENSORS = frozenset("add concatenate multiply average maximum minimum subtract dot".split())
 _DEEPEST = 4
+_RUNNING = (
+    "fit fit_generator evaluate predict train_on_batch test_on_batch predict_on_batch".split()
+)
 # What may be set before a model is compiled; a method that is set is none of Keras' own.
 _HARMLESS = frozenset({"trainable", "rate", "learning_rate", "lr"})
 _GROWING = frozenset({"add", "pop", "insert"})
@@ -104,6 +107,7 @@ class EagerRuns:
         """What stands in the way of running a model as a graph."""
         return (
             self.foreign(compiling)
+            or self._told()
             or self._logits()
             or self._built_by_step(compiling)
             or self._held_back(compiling)
@@ -113,6 +117,14 @@ class EagerRuns:
     def foreign(self, compiling: ast.Call) -> Obstacle | None:
         """What may be other than Keras' own in what a compiled model runs."""
         return self._whole_file or self._model(compiling) or self._compiled_with(compiling)
+
+    def _told(self) -> Obstacle | None:
+        """Whether somebody may tell how a step failed that runs as a graph."""
+        for name in _RUNNING:
+            words = self._facts.endings.told(self._classes.calls(name))
+            if words:
+                return Obstacle("exception-seen", words)
+        return None
 
     # The file
 

@@ -113,6 +113,7 @@ class KerasCalls:
         if self._facts.names.version == "1":
             return Obstacle("graph-mode", "the file asks for TensorFlow 1")
         looking = self._facts.handlers.looking(one.call)
+        looking = looking or self._facts.endings.types_told(one.call)
         if looking:
             return Obstacle("message-read", looking)
         models = self._facts.keras_models

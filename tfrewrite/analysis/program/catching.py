@@ -29,6 +29,7 @@ _CALLING_AS_IT_IS = frozenset(
 )  # fmt: skip
 # They show nothing of what was done before, but that it is done.
 _CLOSING = frozenset({"close", "flush"})
+_SETTING_UP = ("tensorflow.config.", "builtins.print", "builtins.len")
 _GOING_ON = (ast.Return, ast.Break, ast.Continue, ast.Yield)
 
 
@@ -123,12 +124,20 @@ class Catching:
         """The words for something in the file that goes on after an exception."""
         for handling in self._source.all(ast.Try):
             goes_on = bool(handling.finalbody) or not self._all_end(handling)
-            if goes_on and not _only_imports(handling.body):
+            if goes_on and not self.only_sets_up(handling):
                 return f"the `try` of line {handling.lineno}"
         for managed in self._source.all(ast.With):
             if not self._managers.known(managed) and not self._of_tensorflow(managed):
                 return f"the `with` of line {managed.lineno}"
         return ""
+
+    def only_sets_up(self, handling: ast.Try) -> bool:
+        """Whether a `try` is around imports, or settings of devices, which call no other code."""
+        calls = [n for one in handling.body for n in ast.walk(one) if isinstance(n, ast.Call)]
+        if calls:
+            paths = [self._names.dotted(call.func) or "" for call in calls]
+            return all(path.startswith(_SETTING_UP) for path in paths)
+        return all(isinstance(one, (ast.Import, ast.ImportFrom)) for one in handling.body)
 
     def _of_tensorflow(self, managed: ast.With) -> bool:
         """Whether all managers are made by functions of TensorFlow's, which let exceptions pass."""
@@ -236,7 +245,3 @@ def _names_changed(nodes: Iterable[ast.AST]) -> set[str]:
             holder = node.func if isinstance(node, ast.Call) else node
             found |= {one.id for one in ast.walk(holder) if isinstance(one, ast.Name)}
     return found
-
-
-def _only_imports(block: Block) -> bool:
-    return all(isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in block)

@@ -98,11 +98,18 @@ class Handlers:
                 return self._names.dotted(func) in _LEAVING
         return False
 
-    def outwards(self, node: ast.AST, seen: set[ast.AST] | None = None) -> Iterator[ast.AST]:
-        """The `try` and `with` statements that an exception leaves on its way out."""
+    def outwards(
+        self, node: ast.AST, seen: set[ast.AST] | None = None, until: ast.AST | None = None
+    ) -> Iterator[ast.AST]:
+        """The `try` and `with` statements that an exception leaves on its way out.
+
+        Where it is asked how it comes as far as a loop, those within that loop.
+        """
         seen = set() if seen is None else seen
         child = node
         for outer in self._flow.enclosing(node):
+            if outer is until:
+                return
             body = getattr(outer, "body", ())
             if isinstance(body, list) and child in body:
                 if isinstance(outer, (ast.With, ast.AsyncWith)) or _handlers(outer):
@@ -116,7 +123,7 @@ class Handlers:
             yield from (one for one in self._source.all(ast.Try))
             return
         for call in self._classes.calls(called_by(function, self._source)):
-            yield from self.outwards(call, seen)
+            yield from self.outwards(call, seen, until)
 
     def _looks(self, handler: ast.ExceptHandler) -> bool:
         if self._file_looks:

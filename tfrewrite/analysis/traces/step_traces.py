@@ -136,10 +136,10 @@ class StepTraces:
                         f"`{owner.name}` has slots: a compiled method cannot refer to its objects"
                     )
                     return Obstacle("fails-when-traced", message)
+        words = self._facts.endings.told(calls)
+        if words:
+            return Obstacle("exception-seen", words)
         for call in calls:
-            words = self._facts.catching.seen(self._source.statement(call))
-            if words:
-                return Obstacle("exception-seen", words)
             for outer in self._source.ancestors(call):
                 if self._steps.is_tape(outer):
                     message = f"the tape of line {outer.lineno} records what it does"

@@ -1,0 +1,208 @@
+"""Who may tell how a step ended that failed: by what it left, by its error, or by going on.
+
+Op by op a step stops where it fails. Compiled, ops that do not wait for the one that fails may be
+done all the same, such as the count of an optimizer; a shape that does not fit is a `ValueError` of
+the trace and no `InvalidArgumentError`; and a function whose first trace is broken off can never
+make its variables any more.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tfrewrite.analysis.eager.abstract_values import Number
+from tfrewrite.analysis.program.catching import called_by
+from tfrewrite.analysis.program.handlers import OF_OTHERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfrewrite.analysis.facts import Facts
+
+_ALL = frozenset({"builtins.Exception", "builtins.BaseException"})
+_INTERRUPT = "builtins.KeyboardInterrupt"
+_NO_ERROR_OF_A_STEP = OF_OTHERS | {"tensorflow.errors.OutOfRangeError"}
+# What calls of Keras raise, one in place of another.
+_OF_CALLS = frozenset(
+    f"builtins.{name}"
+    for name in "ValueError TypeError RuntimeError AttributeError NotImplementedError".split()
+)
+_AT_EXIT = frozenset({"atexit.register", "weakref.finalize"})
+_CALLING_AGAIN = frozenset({"wandb.agent"})
+_OF_PROPERTIES = frozenset({"setter", "getter", "deleter"})
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_GOING_ON = (ast.Return, ast.Break, ast.Continue, ast.Yield)
+
+
+class Endings:
+    """Follows an error outwards, and looks for who could tell one ending from another."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._source = facts.source
+        self._names = facts.names
+        self._flow = facts.flow
+        self._classes = facts.classes
+        self._scopes = facts.scopes
+
+    def told(self, calls: Sequence[ast.Call]) -> str:
+        """The words for who may tell whether the calls of a step are compiled when one fails."""
+        for call in calls:
+            found = self._facts.catching.seen(self._source.statement(call))
+            found = found or self._looking(call) or self._going_on(call, calls)
+            found = found or self._called_unseen(call, set())
+            if found:
+                return found
+        return self._at_exit
+
+    def types_told(self, call: ast.Call) -> str:
+        """The words for a `try` that knows errors of a call of Keras by their types."""
+        for outer in self._tries(call):
+            for handler in outer.handlers:
+                paths = self._caught(handler)
+                if not paths or paths & _ALL:
+                    break
+                if any(path in _OF_CALLS or path.startswith("tensorflow.") for path in paths):
+                    return f"the `try` of line {outer.lineno} tells errors of it by their types"
+        return ""
+
+    def going_on_within(self, call: ast.Call, loop: ast.AST) -> str:
+        """The words for what lets a loop go on after an error of a call."""
+        for outer in self._facts.handlers.outwards(call, until=loop):
+            if outer in self._source.ancestors(loop):
+                continue
+            if isinstance(outer, (ast.With, ast.AsyncWith)):
+                if not self._facts.managers.known(outer):
+                    return f"the `with` of line {outer.lineno} may catch an error of it"
+            elif not all(map(_ends, getattr(outer, "handlers", []))):
+                line = getattr(outer, "lineno", 0)
+                return f"the `try` of line {line} lets the loop go on after an error of it"
+        return ""
+
+    def _tries(self, node: ast.AST) -> Iterator[ast.Try]:
+        for outer in self._facts.handlers.outwards(node):
+            if isinstance(outer, ast.Try) and not self._facts.catching.only_sets_up(outer):
+                yield outer
+
+    def _caught(self, handler: ast.ExceptHandler) -> set[str]:
+        """The types that a handler is for; none where it is for all."""
+        kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        return {self._names.dotted(one) or "" for one in kinds if one is not None}
+
+    # What it left
+
+    def _looking(self, call: ast.Call) -> str:
+        """The words for a handler that ends the program, but not for each error or not at once."""
+        for outer in self._tries(call):
+            for handler in outer.handlers:
+                paths = self._caught(handler)
+                if paths and paths <= _NO_ERROR_OF_A_STEP:
+                    continue
+                if paths and not paths & _ALL:
+                    return f"the `try` of line {outer.lineno} tells errors of it by their types"
+                if not self._only_says(handler):
+                    return f"the `try` of line {outer.lineno} may look at how far it came"
+        return ""
+
+    def _only_says(self, handler: ast.ExceptHandler) -> bool:
+        """Whether a handler looks at nothing but numbers, and at the error."""
+        names = [n for one in handler.body for n in ast.walk(one) if isinstance(n, ast.Name)]
+        return all(
+            name.id == handler.name
+            or self._names.dotted(name) is not None
+            or isinstance(self._facts.eager_values.value(name), Number)
+            for name in names
+        )
+
+    @cached_property
+    def _at_exit(self) -> str:
+        """The words for what Python calls at its end, be it by an error or not."""
+        for node in (*self._source.all(ast.Attribute), *self._source.all(ast.Name)):
+            if self._names.dotted(node) in _AT_EXIT and not self._is_of_libraries(node):
+                return f"what line {node.lineno} leaves for the end may look at how far it came"
+        return ""
+
+    def _is_of_libraries(self, registering: ast.expr) -> bool:
+        """Whether a library's function is left for the end, with no object of the script."""
+        call = self._source.parent(registering)
+        if not isinstance(call, ast.Call) or call.func is not registering or not call.args:
+            return isinstance(call, ast.Attribute)  # `atexit` of `atexit.register`
+        return self._names.dotted(call.args[0]) is not None
+
+    # What goes on
+
+    def _going_on(self, call: ast.Call, calls: Sequence[ast.Call]) -> str:
+        """The words for a `try` after which steps are made though Ctrl-C broke one off."""
+        for outer in self._tries(call):
+            for handler in outer.handlers:
+                if _INTERRUPT not in self._caught(handler) or _ends(handler):
+                    continue
+                beside = any(outer not in self._tries(other) for other in calls)
+                if beside or self._comes_again(outer, set()):
+                    return f"the `try` of line {outer.lineno} goes on after Ctrl-C"
+        return ""
+
+    def _comes_again(self, node: ast.AST, seen: set[ast.AST]) -> bool:
+        """Whether the file comes to a place again: by a loop, or by several calls."""
+        if self._flow.loop(node) is not None:
+            return True
+        function = self._source.function(node)
+        if function is None or function in seen:
+            return function is not None
+        seen.add(function)
+        calls = self._classes.calls(called_by(function, self._source))
+        return len(calls) > 1 or any(self._comes_again(one, seen) for one in calls)
+
+    def _called_unseen(self, node: ast.AST, seen: set[ast.AST]) -> str:
+        """The words for code out of sight that calls what makes a step, and may call it again.
+
+        A window or a server goes on after an error of what it calls.
+        """
+        function = self._source.function(node)
+        if function is None or function in seen:
+            return ""
+        seen.add(function)
+        name = called_by(function, self._source)
+        if isinstance(function, ast.AsyncFunctionDef):
+            return f"what waits for `{name}` may go on after an error of it"
+        for taker in self._takers(function, name):
+            if not self._is_seen(taker):
+                return f"line {taker.lineno} hands on `{name}`, and may go on after an error of it"
+        if isinstance(function, ast.Lambda):
+            return self._called_unseen(function, seen)
+        again = (self._called_unseen(call, seen) for call in self._classes.calls(name))
+        return next(filter(None, again), "")
+
+    def _takers(self, function: ast.AST, name: str) -> Iterator[ast.expr]:
+        """What a function is given to: its decorators, and calls with it among the arguments."""
+        uses: list[ast.AST] = [function]
+        if not isinstance(function, ast.Lambda):
+            for decorator in getattr(function, "decorator_list", []):
+                yield decorator.func if isinstance(decorator, ast.Call) else decorator
+            uses = [one for one in self._source.all(ast.Name) if one.id == name]
+            if isinstance(self._source.parent(function), ast.ClassDef):
+                reads = self._classes.reads(name)
+                uses += [one for one in reads if self._names.dotted(one) is None]
+        for use in uses:
+            parent = self._source.parent(use)
+            if isinstance(parent, ast.keyword):
+                parent = self._source.parent(parent)
+            if isinstance(parent, ast.Call) and parent.func is not use:
+                yield parent.func
+
+    def _is_seen(self, taker: ast.expr) -> bool:
+        """Whether what takes a function is of this file, or a library's that lets errors pass."""
+        if self._names.dotted(taker) is not None:
+            return self._names.dotted(taker) not in _CALLING_AGAIN
+        if isinstance(taker, ast.Attribute):
+            return taker.attr in _OF_PROPERTIES or self._classes.has_method(taker.attr)
+        own = self._scopes.bindings(taker) if isinstance(taker, ast.Name) else []
+        return bool(own) and all(isinstance(one.node, _DEFINITIONS) for one in own)
+
+
+def _ends(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler surely raises."""
+    goes_on = any(isinstance(node, _GOING_ON) for node in ast.walk(handler))
+    return isinstance(handler.body[-1], ast.Raise) and not goes_on
