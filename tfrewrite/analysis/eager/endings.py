@@ -9,7 +9,6 @@ make its variables any more.
 from __future__ import annotations
 
 import ast
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.eager.abstract_values import Number
@@ -29,10 +28,6 @@ _OF_CALLS = frozenset(
     f"builtins.{name}"
     for name in "ValueError TypeError RuntimeError AttributeError NotImplementedError".split()
 )
-_AT_EXIT = frozenset({"atexit.register", "weakref.finalize"})
-_CALLING_AGAIN = frozenset({"wandb.agent"})
-_OF_PROPERTIES = frozenset({"setter", "getter", "deleter"})
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _GOING_ON = (ast.Return, ast.Break, ast.Continue, ast.Yield)
 
 
@@ -45,7 +40,6 @@ class Endings:
         self._names = facts.names
         self._flow = facts.flow
         self._classes = facts.classes
-        self._scopes = facts.scopes
 
     def told(self, calls: Sequence[ast.Call]) -> str:
         """The words for who may tell whether the calls of a step are compiled when one fails."""
@@ -55,7 +49,7 @@ class Endings:
             found = found or self._called_unseen(call, set())
             if found:
                 return found
-        return self._at_exit
+        return self._facts.catching.at_the_exit
 
     def types_told(self, call: ast.Call) -> str:
         """The words for a `try` that knows errors of a call of Keras by their types."""
@@ -116,21 +110,6 @@ class Endings:
             for name in names
         )
 
-    @cached_property
-    def _at_exit(self) -> str:
-        """The words for what Python calls at its end, be it by an error or not."""
-        for node in (*self._source.all(ast.Attribute), *self._source.all(ast.Name)):
-            if self._names.dotted(node) in _AT_EXIT and not self._is_of_libraries(node):
-                return f"what line {node.lineno} leaves for the end may look at how far it came"
-        return ""
-
-    def _is_of_libraries(self, registering: ast.expr) -> bool:
-        """Whether a library's function is left for the end, with no object of the script."""
-        call = self._source.parent(registering)
-        if not isinstance(call, ast.Call) or call.func is not registering or not call.args:
-            return isinstance(call, ast.Attribute)  # `atexit` of `atexit.register`
-        return self._names.dotted(call.args[0]) is not None
-
     # What goes on
 
     def _going_on(self, call: ast.Call, calls: Sequence[ast.Call]) -> str:
@@ -164,42 +143,14 @@ class Endings:
         if function is None or function in seen:
             return ""
         seen.add(function)
-        name = called_by(function, self._source)
-        if isinstance(function, ast.AsyncFunctionDef):
-            return f"what waits for `{name}` may go on after an error of it"
-        for taker in self._takers(function, name):
-            if not self._is_seen(taker):
-                return f"line {taker.lineno} hands on `{name}`, and may go on after an error of it"
+        outsider = self._facts.outsiders.calling(function)
+        if outsider:
+            return f"{outsider} may go on after an error of it"
         if isinstance(function, ast.Lambda):
             return self._called_unseen(function, seen)
+        name = called_by(function, self._source)
         again = (self._called_unseen(call, seen) for call in self._classes.calls(name))
         return next(filter(None, again), "")
-
-    def _takers(self, function: ast.AST, name: str) -> Iterator[ast.expr]:
-        """What a function is given to: its decorators, and calls with it among the arguments."""
-        uses: list[ast.AST] = [function]
-        if not isinstance(function, ast.Lambda):
-            for decorator in getattr(function, "decorator_list", []):
-                yield decorator.func if isinstance(decorator, ast.Call) else decorator
-            uses = [one for one in self._source.all(ast.Name) if one.id == name]
-            if isinstance(self._source.parent(function), ast.ClassDef):
-                reads = self._classes.reads(name)
-                uses += [one for one in reads if self._names.dotted(one) is None]
-        for use in uses:
-            parent = self._source.parent(use)
-            if isinstance(parent, ast.keyword):
-                parent = self._source.parent(parent)
-            if isinstance(parent, ast.Call) and parent.func is not use:
-                yield parent.func
-
-    def _is_seen(self, taker: ast.expr) -> bool:
-        """Whether what takes a function is of this file, or a library's that lets errors pass."""
-        if self._names.dotted(taker) is not None:
-            return self._names.dotted(taker) not in _CALLING_AGAIN
-        if isinstance(taker, ast.Attribute):
-            return taker.attr in _OF_PROPERTIES or self._classes.has_method(taker.attr)
-        own = self._scopes.bindings(taker) if isinstance(taker, ast.Name) else []
-        return bool(own) and all(isinstance(one.node, _DEFINITIONS) for one in own)
 
 
 def _ends(handler: ast.ExceptHandler) -> bool:

@@ -27,6 +27,7 @@ _CALLING_AS_IT_IS = frozenset(
         "abc.abstractmethod", "functools.lru_cache", "functools.wraps", "contextlib.contextmanager",
     }
 )  # fmt: skip
+_AT_THE_EXIT = frozenset({"atexit.register", "weakref.finalize"})
 # They show nothing of what was done before, but that it is done.
 _CLOSING = frozenset({"close", "flush"})
 _SETTING_UP = ("tensorflow.config.", "builtins.print", "builtins.len")
@@ -112,13 +113,20 @@ class Catching:
     def at_the_exit(self) -> str:
         """The words for what looks at the end of the program at how far it has come."""
         for register in (*self._source.all(ast.Attribute), *self._source.all(ast.Name)):
-            if self._names.dotted(register) != "atexit.register":
-                continue
-            call = self._source.parent(register)
-            given = call.args[0] if isinstance(call, ast.Call) and call.args else None
-            if not (isinstance(given, ast.Attribute) and given.attr in _CLOSING):
-                return f"what line {register.lineno} registers runs after an exception, too"
+            if self._names.dotted(register) in _AT_THE_EXIT and not self._only_closes(register):
+                return (
+                    f"what line {register.lineno} leaves for the end runs after an exception, too"
+                )
         return ""
+
+    def _only_closes(self, register: ast.expr) -> bool:
+        """Whether a function for the end is a library's, or closes something."""
+        call = self._source.parent(register)
+        if not isinstance(call, ast.Call) or call.func is not register or not call.args:
+            return False
+        (given, *_) = call.args
+        closes = isinstance(given, ast.Attribute) and given.attr in _CLOSING
+        return closes or self._names.dotted(given) is not None
 
     def _anywhere(self) -> str:
         """The words for something in the file that goes on after an exception."""

@@ -23,6 +23,7 @@ _LETTING_PASS = (
 # Methods that only keep what they are given, for this file to call.
 _KEEPING = frozenset("append add insert extend update setdefault set_defaults".split())
 _OF_PROPERTIES = frozenset({"setter", "getter", "deleter"})
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TESTS = ("unittest.", "tensorflow.test.")
 
 
@@ -89,6 +90,9 @@ class Outsiders:
         path = self._names.dotted(func)
         if path is not None:
             return not path.startswith(_LETTING_PASS)
+        if isinstance(func, ast.Name):
+            bindings = self._scopes.bindings(func)
+            return not all(isinstance(one.node, _DEFINITIONS) for one in bindings)
         if not isinstance(func, ast.Attribute) or self._classes.has_method(func.attr):
             return False
         harmless = func.attr in _KEEPING | _OF_PROPERTIES
