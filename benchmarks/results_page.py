@@ -18,6 +18,7 @@ import results_samples as samples
 import results_statistics as statistics
 from results_samples import EXPERT, FAMILIES, ORIGINAL, REWRITTEN, ROOT, Due, Process, Sample
 
+from tfrewrite.registry import all_rules
 from tfrewrite.reports.verification import words
 from tfrewrite.reports.verification.charts import Unit, memory_unit, seconds_unit
 from tfrewrite.verify.model import Ratio, SpeedVerdict
@@ -189,8 +190,10 @@ def mean_row(name: str, group: Sequence[Sample]) -> str:
 NOTES = {
     "request": """\
 Made only if asked for, by `--select` or `--allow`: they pay on some machines and data only, or
-change what is promised. They are no part of the means above, and `tfrewrite apply --verify` keeps
-those that pay. TFR102 makes scripts slower whose batches are cheap.
+change what is promised. They are no part of the means above. TFR102 makes scripts slower whose
+batches are cheap. So `tfrewrite apply --verify` keeps what it makes, as what TFR210 and TFR601
+make, only where it was seen to be faster: the last column says what it does if it finds these
+times.
 """,
     "demo": "What `make demo` works on.\n",
     "3": """\
@@ -205,9 +208,12 @@ def section(family: str, name: str, rows: Sequence[Sample]) -> list[str]:
     if family in NOTES and (family != "3" or any(one.machine.cores == 1 for one in rows)):
         parts.append(NOTES[family])
     header = ("script", "TensorFlow", "rules", "original", "rewritten", "expert", "gain")
-    parts.append(
-        table((*header, "expert's gain", "share"), [times_row(one) for one in rows]) + "\n"
-    )
+    header = (*header, "expert's gain", "share")
+    lines = [times_row(one) for one in rows]
+    if family == "request":
+        header = (*header, "`--verify`")
+        lines = [f"{line} {fate(one)} |" for line, one in zip(lines, rows, strict=True)]
+    parts.append(table(header, lines) + "\n")
     if family != "demo":
         parts.append(picture(f"{family}.svg", f"{name}: how many times as fast each script is"))
     second = ("script", "TensorFlow", "turns", "first step", "whole run", "peak memory", "nodes")
@@ -233,6 +239,14 @@ def times_row(one: Sample) -> str:
         share(one),
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def fate(one: Sample) -> str:
+    """What `apply --verify` does with the rewrites of a script whose times are these."""
+    found = statistics.verdict(one)
+    losing = any(rule.may_lose for rule in all_rules() if rule.code in one.rules)
+    kept = found is SpeedVerdict.FASTER if losing else found is not SpeedVerdict.SLOWER
+    return "keeps" if kept else "drops"
 
 
 def experts_gain(one: Sample) -> str:

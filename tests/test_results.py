@@ -285,6 +285,14 @@ def test_what_is_within_chance_is_not_shown() -> None:
     assert not statistics.is_told_from_expert(near)
 
 
+def test_what_may_lose_is_kept_only_where_it_is_faster() -> None:
+    same = sample("same", family="request", rewritten=1.0, noise=0.0)
+    for rules, kept in ((("TFR102",), "drops"), (("TFR105",), "keeps")):
+        assert page.fate(replace(same, rules=rules)) == kept
+        assert page.fate(replace(sample(rewritten=0.5, noise=0.0), rules=rules)) == "keeps"
+        assert page.fate(replace(sample(rewritten=2.0, noise=0.0), rules=rules)) == "drops"
+
+
 def test_what_is_on_request_has_no_part_in_the_goals() -> None:
     asked = sample("asked", family="request", rewritten=2.0)
     assert verdicts([sample("fast", rewritten=0.1, expert=0.1), asked]) == [True, True, True]
