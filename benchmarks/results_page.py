@@ -207,11 +207,11 @@ def section(family: str, name: str, rows: Sequence[Sample]) -> list[str]:
     parts = [f"## {name}\n"]
     if family in NOTES and (family != "3" or any(one.machine.cores == 1 for one in rows)):
         parts.append(NOTES[family])
-    header = ("script", "TensorFlow", "rules", "original", "rewritten", "expert", "gain")
-    header = (*header, "expert's gain", "share")
+    header = ["script", "TensorFlow", "rules", "original", "rewritten", "expert", "gain"]
+    header += ["expert's gain", "share"]
     lines = [times_row(one) for one in rows]
     if family == "request":
-        header = (*header, "`--verify`")
+        header.append("`--verify`")
         lines = [f"{line} {fate(one)} |" for line, one in zip(lines, rows, strict=True)]
     parts.append(table(header, lines) + "\n")
     if family != "demo":
