@@ -15,6 +15,13 @@ def is_safe(text: str) -> bool:
     return found.session_ends.is_safe(run)
 
 
+_FIT = """
+        class Fit:
+            def __init__(self):
+                self.sess = tf.Session()
+            def go(self):
+                self.sess.run(train_op)
+        """
 LEFT_OPEN = {
     "a function's": """
         def fit():
@@ -34,31 +41,19 @@ LEFT_OPEN = {
             with sess.as_default():
                 train_op.run()
         """,
-    "an object's": """
-        class Fit:
-            def __init__(self):
-                self.sess = tf.Session()
-            def go(self):
-                self.sess.run(train_op)
+    "an object's": _FIT
+    + """
         Fit().go()
         """,
-    "that of one object of two": """
-        class Fit:
-            def __init__(self):
-                self.sess = tf.Session()
-            def go(self):
-                self.sess.run(train_op)
+    "that of one object of two": _FIT
+    + """
         fit = Fit()
         def main():
             other = Fit()
             other.go()
         """,
-    "that of a class that is extended": """
-        class Fit:
-            def __init__(self):
-                self.sess = tf.Session()
-            def go(self):
-                self.sess.run(train_op)
+    "that of a class that is extended": _FIT
+    + """
         class Other(Fit):
             pass
         fit = Fit()
@@ -107,12 +102,8 @@ SAFE = {
         def fit():
             sess.run(train_op)
         """,
-    "that of the module's object": """
-        class Fit:
-            def __init__(self):
-                self.sess = tf.Session()
-            def go(self):
-                self.sess.run(train_op)
+    "that of the module's object": _FIT
+    + """
         fit = Fit()
         fit.go()
         """,
@@ -145,7 +136,7 @@ def test_those_that_are_closed_or_kept(text: str) -> None:
 
 def test_all_of_a_file() -> None:
     closed = "with tf.Session() as sess:\n    sess.run(train_op)\n"
-    assert with_graph(closed).session_ends.all_safe()
+    assert with_graph(closed).session_ends.all_safe
     held = "def fit():\n    sess = tf.Session()\n"
-    assert not with_graph(closed + held).session_ends.all_safe()
-    assert not with_graph("def fit():\n    return train_op\n").session_ends.all_safe()
+    assert not with_graph(closed + held).session_ends.all_safe
+    assert not with_graph("def fit():\n    return train_op\n").session_ends.all_safe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from rulebench import bench, refuses, rewrites
+from rulebench import Case, bench, refuses, rewrites
 from tfrewrite.codemods.merge_session_runs import MergeSessionRuns
 
 GRAPH = """\
@@ -72,52 +72,44 @@ except tf.errors.InvalidArgumentError as error:
 # A module is no method, and what is bound in a method has another name.
 OWN = ("crlf", "tabs")
 
+
+def seen(name: str, text: str) -> Case:
+    """A script in which somebody could see that an exception came at another moment."""
+    return refuses(name, text, reason="inside-try", shapes=OWN)
+
+
 TRAPS = [
     # who looks at what was done
-    refuses(
+    seen(
         "a function at the exit",
         of(LOOP, "if True:", "def report():\n    print(len(seen))\natexit.register(report)\n"),
-        reason="inside-try",
-        shapes=OWN,
     ),
-    refuses(
+    seen(
         "a decorated function at the exit",
         of(LOOP, "if True:", "@atexit.register\ndef report():\n    print(sess.run(w))\n"),
-        reason="inside-try",
-        shapes=OWN,
     ),
-    refuses(
+    seen(
         "an object of the file at the exit",
         of(LOOP, "if True:", "atexit.register(lambda: print(seen))\n"),
-        reason="inside-try",
-        shapes=OWN,
     ),
     # who goes on
-    refuses(
+    seen(
         "a decorator of others",
         of(STEP, "@retry(attempts=3)\ndef step(a, b):", after="step(*batch)\n"),
-        reason="inside-try",
-        shapes=OWN,
     ),
-    refuses(
+    seen(
         "somebody who is given the function",
         of(STEP, after="rospy.Subscriber('/image', step)\n"),
-        reason="inside-try",
-        shapes=OWN,
     ),
-    refuses(
+    seen(
         "somebody who is given a part of the function",
         of(STEP, after="rospy.Subscriber('/image', callback=functools.partial(step, a))\n"),
-        reason="inside-try",
-        shapes=OWN,
     ),
-    refuses(
+    seen(
         "somebody who is given a lambda",
         of(STEP, after="rospy.Subscriber('/image', lambda a: step(a, a))\n"),
-        reason="inside-try",
-        shapes=OWN,
     ),
-    refuses(
+    seen(
         "somebody who is given a method",
         GRAPH
         + textwrap.dedent("""
@@ -131,10 +123,8 @@ TRAPS = [
                 l = sess.run(loss, {x: a, y: b})
                 print(l)
         """),
-        reason="inside-try",
-        shapes=OWN,
     ),
-    refuses(
+    seen(
         "what runs the tests",
         GRAPH
         + textwrap.dedent("""
@@ -145,17 +135,13 @@ TRAPS = [
                 l = sess.run(loss, {x: a, y: b})
                 print(l)
         """),
-        reason="inside-try",
-        shapes=OWN,
     ),
-    refuses(
+    seen(
         "what runs a coroutine",
         of(LOOP, "async def steps():", after="asyncio.run(main())\n"),
-        reason="inside-try",
-        shapes=OWN,
     ),
     # handlers that end the work, and look at how far it came
-    refuses(
+    seen(
         "a handler around a caller that shows what a function did",
         of(
             STEP,
@@ -168,10 +154,8 @@ TRAPS = [
                 raise
             """,
         ),
-        reason="inside-try",
-        shapes=OWN,
     ),
-    refuses(
+    seen(
         "a handler that calls what shows it",
         of(
             STEP,
@@ -185,20 +169,16 @@ TRAPS = [
                 raise
             """,
         ),
-        reason="inside-try",
-        shapes=OWN,
     ),
-    refuses(
+    seen(
         "the last block of a try whose other block has the runs",
         of(
             f"try:\n    f()\nexcept OSError:\n    pass\nelse:{INDENTED}finally:\n    show(seen)\n",
             "for a, b in batches:",
             "from others import f, show\n",
         ),
-        reason="inside-try",
-        shapes=OWN,
     ),
-    refuses(
+    seen(
         "the last block of a try in a decorator",
         of(
             STEP,
@@ -214,25 +194,19 @@ TRAPS = [
             """,
             "for a, b in batches:\n    step(a, b)\n",
         ),
-        reason="inside-try",
-        shapes=OWN,
     ),
     # what is done before an exception
-    refuses(
+    seen(
         "an update that comes before what raises",
         of(UPDATE, after=CAUGHT),
-        reason="inside-try",
-        shapes=OWN,
     ),
-    refuses(
+    seen(
         "an update among what is given back",
         of(
             "l = sess.run(loss, {x: a, y: b})\nweight = 1.0 / len(b)\n"
             "return l, weight, sess.run([train_op, mean], {x: a, y: b})\n",
             after=CAUGHT,
         ),
-        reason="inside-try",
-        shapes=OWN,
     ),
 ]
 

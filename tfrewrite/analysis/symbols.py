@@ -23,6 +23,14 @@ SUMMARY_WRITERS = frozenset(
     {"summary.FileWriter", "train.SummaryWriter", "summary.FileWriterCache"}
 )
 
+# Their first argument is Python that a run of the graph calls.
+PYTHON_OPS = ("py_func", "numpy_function", "py_function")
+# Methods of Keras models that run what the model is made of.
+KERAS_RUNS = (
+    "fit", "fit_generator", "evaluate", "predict", "train_on_batch", "test_on_batch",
+    "predict_on_batch",
+)  # fmt: skip
+
 # Iterators of a graph: `get_next` makes an op that takes the next element when it is run.
 GRAPH_ITERATORS = frozenset(
     "make_one_shot_iterator make_initializable_iterator from_structure from_string_handle".split()

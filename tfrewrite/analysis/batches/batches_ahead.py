@@ -11,7 +11,7 @@ from tfrewrite.analysis.batches.feed_entries import conditions
 from tfrewrite.analysis.graphs.nodes import Kind
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.program.python_calls import CallEffect
-from tfrewrite.analysis.symbols import SUMMARY_WRITERS
+from tfrewrite.analysis.symbols import PYTHON_OPS, SUMMARY_WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_PYTHON_OPS = ("py_func", "numpy_function", "py_function")
 # Their methods take arrays, and shuffle them by numpy's global stream.
 _WITH_DATA = ("keras.", "estimator.", "contrib.learn.", "contrib.keras.")
 _GOING_ON = frozenset({"builtins.map", "builtins.filter", "builtins.iter"})
@@ -135,7 +134,7 @@ class BatchesAhead:
 
     def _in_graph(self, effects: BatchEffects) -> Obstacle | None:
         """Python that the graph runs, and so each turn of the loop."""
-        for word in _PYTHON_OPS:
+        for word in PYTHON_OPS:
             if word in self._source.text:
                 message = f"`{word}` runs Python in the graph, which may draw or change arrays"
                 return Obstacle("shared-stream" if effects.goes_on else "call-between", message)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.program.python_calls import gives_data
 from tfrewrite.analysis.program.scopes import How
+from tfrewrite.analysis.symbols import KERAS_RUNS
 
 if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
@@ -48,9 +49,6 @@ _SAME_DRAWS = (2, 21)
 # They are given the tensors themselves.
 _OF_TENSORS = frozenset("add concatenate multiply average maximum minimum subtract dot".split())
 _DEEPEST = 4
-_RUNNING = (
-    "fit fit_generator evaluate predict train_on_batch test_on_batch predict_on_batch".split()
-)
 # What may be set before a model is compiled; a method that is set is none of Keras' own.
 _HARMLESS = frozenset({"trainable", "rate", "learning_rate", "lr"})
 _GROWING = frozenset({"add", "pop", "insert"})
@@ -120,7 +118,7 @@ class EagerRuns:
 
     def _told(self) -> Obstacle | None:
         """Whether somebody may tell how a step failed that runs as a graph."""
-        for name in _RUNNING:
+        for name in KERAS_RUNS:
             words = self._facts.endings.told(self._classes.calls(name))
             if words:
                 return Obstacle("exception-seen", words)

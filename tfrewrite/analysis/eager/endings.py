@@ -12,7 +12,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.eager.abstract_values import Number
-from tfrewrite.analysis.program.catching import called_by
+from tfrewrite.analysis.program.catching import called_by, caught_types, raises_again
 from tfrewrite.analysis.program.handlers import OF_OTHERS
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _OF_CALLS = frozenset(
     f"builtins.{name}"
     for name in "ValueError TypeError RuntimeError AttributeError NotImplementedError".split()
 )
-_GOING_ON = (ast.Return, ast.Break, ast.Continue, ast.Yield)
 
 
 class Endings:
@@ -46,7 +45,6 @@ class Endings:
         for call in calls:
             found = self._facts.catching.seen(self._source.statement(call))
             found = found or self._looking(call) or self._going_on(call, calls)
-            found = found or self._called_unseen(call, set())
             if found:
                 return found
         return self._facts.catching.at_the_exit
@@ -55,7 +53,7 @@ class Endings:
         """The words for a `try` that knows errors of a call of Keras by their types."""
         for outer in self._tries(call):
             for handler in outer.handlers:
-                paths = self._caught(handler)
+                paths = caught_types(handler, self._names)
                 if not paths or paths & _ALL:
                     break
                 if any(path in _OF_CALLS or path.startswith("tensorflow.") for path in paths):
@@ -70,7 +68,7 @@ class Endings:
             if isinstance(outer, (ast.With, ast.AsyncWith)):
                 if not self._facts.managers.known(outer):
                     return f"the `with` of line {outer.lineno} may catch an error of it"
-            elif not all(map(_ends, getattr(outer, "handlers", []))):
+            elif not all(map(raises_again, getattr(outer, "handlers", []))):
                 line = getattr(outer, "lineno", 0)
                 return f"the `try` of line {line} lets the loop go on after an error of it"
         return ""
@@ -80,18 +78,13 @@ class Endings:
             if isinstance(outer, ast.Try) and not self._facts.catching.only_sets_up(outer):
                 yield outer
 
-    def _caught(self, handler: ast.ExceptHandler) -> set[str]:
-        """The types that a handler is for; none where it is for all."""
-        kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-        return {self._names.dotted(one) or "" for one in kinds if one is not None}
-
     # What it left
 
     def _looking(self, call: ast.Call) -> str:
         """The words for a handler that ends the program, but not for each error or not at once."""
         for outer in self._tries(call):
             for handler in outer.handlers:
-                paths = self._caught(handler)
+                paths = caught_types(handler, self._names)
                 if paths and paths <= _NO_ERROR_OF_A_STEP:
                     continue
                 if paths and not paths & _ALL:
@@ -116,7 +109,7 @@ class Endings:
         """The words for a `try` after which steps are made though Ctrl-C broke one off."""
         for outer in self._tries(call):
             for handler in outer.handlers:
-                if _INTERRUPT not in self._caught(handler) or _ends(handler):
+                if _INTERRUPT not in caught_types(handler, self._names) or raises_again(handler):
                     continue
                 beside = any(outer not in self._tries(other) for other in calls)
                 if beside or self._comes_again(outer, set()):
@@ -133,27 +126,3 @@ class Endings:
         seen.add(function)
         calls = self._classes.calls(called_by(function, self._source))
         return len(calls) > 1 or any(self._comes_again(one, seen) for one in calls)
-
-    def _called_unseen(self, node: ast.AST, seen: set[ast.AST]) -> str:
-        """The words for code out of sight that calls what makes a step, and may call it again.
-
-        A window or a server goes on after an error of what it calls.
-        """
-        function = self._source.function(node)
-        if function is None or function in seen:
-            return ""
-        seen.add(function)
-        outsider = self._facts.outsiders.calling(function)
-        if outsider:
-            return f"{outsider} may go on after an error of it"
-        if isinstance(function, ast.Lambda):
-            return self._called_unseen(function, seen)
-        name = called_by(function, self._source)
-        again = (self._called_unseen(call, seen) for call in self._classes.calls(name))
-        return next(filter(None, again), "")
-
-
-def _ends(handler: ast.ExceptHandler) -> bool:
-    """Whether a handler surely raises."""
-    goes_on = any(isinstance(node, _GOING_ON) for node in ast.walk(handler))
-    return isinstance(handler.body[-1], ast.Raise) and not goes_on

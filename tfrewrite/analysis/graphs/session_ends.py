@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.graphs.nodes import Kind, plain
@@ -36,11 +37,12 @@ class SessionEnds:
         opened = self._opened_around(run.call) or self._opened
         return bool(opened) and all(map(self._is_opened_well, opened))
 
+    @cached_property
     def all_safe(self) -> bool:
         """Whether that holds for each session of the file, and there is one."""
         return bool(self._opened) and all(map(self._is_opened_well, self._opened))
 
-    @property
+    @cached_property
     def _opened(self) -> list[ast.Call]:
         return [call for call in self._source.all(ast.Call) if self._opens(call)]
 
@@ -102,7 +104,7 @@ class SessionEnds:
         if len(bindings) != 1 or bindings[0].how is not How.PARAMETER or bindings[0] in self._asked:
             return False
         self._asked.add(bindings[0])  # a function that calls itself passes its parameter on
-        given = self._facts.own_calls.given(bindings[0]) or []
+        given = self._facts.sessions.given(bindings[0])
         kept = bool(given) and all(map(self._is_kept, given))
         self._asked.remove(bindings[0])
         return kept

@@ -130,11 +130,14 @@ class Sessions:
         if binding in self._asked:
             return None
         self._asked.add(binding)  # a function that calls itself passes its parameter on
-        given = self._own_calls.given(binding) or []
-        default = [binding.value] if binding.value is not None and given else []
-        kinds = {self.kind(one) for one in (*given, *default)}
+        kinds = {self.kind(one) for one in self.given(binding)}
         self._asked.remove(binding)
         return kinds.pop() if len(kinds) == 1 else None
+
+    def given(self, parameter: Binding) -> list[ast.expr]:
+        """What all callers in this file give to a parameter, and its default; none if not seen."""
+        given = self._own_calls.given(parameter) or []
+        return [*given, parameter.value] if given and parameter.value is not None else given
 
     def _of_session(
         self, call: ast.Call, func: ast.Attribute, kind: SessionKind

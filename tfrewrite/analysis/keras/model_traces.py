@@ -15,6 +15,7 @@ from tfrewrite.analysis.eager.abstract_values import Thing
 from tfrewrite.analysis.obstacle import Obstacle
 from tfrewrite.analysis.program.python_calls import CallEffect, effect_of_method
 from tfrewrite.analysis.program.scopes import How
+from tfrewrite.analysis.symbols import KERAS_RUNS
 from tfrewrite.analysis.traces.kept_objects import comes_first
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.facts import Facts
 
 _KERAS_3 = (2, 16)
-_TRACING = frozenset(
-    "predict predict_on_batch fit train_on_batch evaluate test_on_batch fit_generator".split()
-)
 _OF_LAYERS = frozenset(
     "activation recurrent_activation rate epsilon axis padding strides dilation_rate units function"
     " return_sequences return_state go_backwards stateful layer cell call use_bias scale center"
@@ -69,7 +67,7 @@ class ModelTraces:
 
     def _changed(self, attributes: frozenset[str], read: frozenset[str]) -> Obstacle | None:
         """A layer, model or optimizer that is given another attribute once it may be traced."""
-        traced = [call for name in _TRACING for call in self._classes.calls(name)]
+        traced = [call for name in KERAS_RUNS for call in self._classes.calls(name)]
         for store in self._source.all(ast.Attribute):
             if isinstance(store.ctx, ast.Load) or not self._may_be_read(store, attributes, read):
                 continue

@@ -22,13 +22,14 @@ from tfrewrite.analysis.program.python_calls import (
     effect_of_path,
     gives_data,
 )
+from tfrewrite.analysis.symbols import PYTHON_OPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfrewrite.analysis.facts import Facts
 
-_PYTHON_IN_GRAPH = frozenset({"py_func", "py_function", "numpy_function", "eager_py_func"})
+_PYTHON_IN_GRAPH = (*PYTHON_OPS, "eager_py_func")
 _READING_FILES = frozenset({"io.read_file", "read_file"})
 _STATIC_TABLES = frozenset(
     [

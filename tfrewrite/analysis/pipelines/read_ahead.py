@@ -109,15 +109,16 @@ class ReadAhead:
 
     def left_open(self, consumer: Consumer, parts: Iterable[Stage | Lost]) -> Obstacle | None:
         """Whether Python may have to end while a generator is at work for a session."""
-        if consumer.taking is not Taking.GRAPH or self._ends.all_safe():
+        if consumer.taking is not Taking.GRAPH:
             return None
         for part in parts:
-            if isinstance(part, Stage) and part.name == "from_generator":
-                message = (
-                    f"where an exception ends the script, Python might wait for the generator in"
-                    f" line {part.making.lineno} for ever: no `with` closes the session"
-                )
-                return Obstacle("session-left-open", message)
+            if isinstance(part, Lost) or part.name != "from_generator" or self._ends.all_safe:
+                continue
+            message = (
+                f"where an exception ends the script, Python might wait for the generator in"
+                f" line {part.making.lineno} for ever: no `with` closes the session"
+            )
+            return Obstacle("session-left-open", message)
         return None
 
     def device(self, place: ast.expr, parts: Iterable[Stage | Lost]) -> Obstacle | None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfrewrite.analysis.symbols import PYTHON_OPS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -18,7 +20,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _NAMED_METHODS = frozenset("__init__ __new__ __call__ __init_subclass__".split())
 _CALLED_LATER = ("builtins.map", "builtins.filter", "atexit.")
 # What they are given first is Python that a run of the graph calls.
-_PYTHON_OPS = frozenset({"py_func", "py_function", "numpy_function", "data.Dataset.from_generator"})
+_CALLED_BY_RUNS = (*PYTHON_OPS, "data.Dataset.from_generator")
 # Methods of `contextlib.ExitStack`, which calls what it is given when it is left.
 _CALLED_AT_THE_EXIT = frozenset({"callback", "push", "enter_context"})
 _CONSUMING = ("builtins.", "numpy.")
@@ -87,7 +89,7 @@ class Afterwards:
         """The functions that are made ops of the graph, as `tf.py_func` does it."""
         found: list[ast.expr] = []
         for call in self._source.all(ast.Call):
-            if self._names.tf(call.func) in _PYTHON_OPS:
+            if self._names.tf(call.func) in _CALLED_BY_RUNS:
                 named = [one.value for one in call.keywords if one.arg in ("func", "generator")]
                 found += [*call.args[:1], *named]
         return found

@@ -97,12 +97,15 @@ class Catching:
         seen.add(function)
         name = called_by(function, self._source)
         if left_to_others(function, self._source, self._names, self._classes):
-            found = self._anywhere()
-            if found:
-                return f"{found} may be around a call of `{name}`, and sees exceptions of it"
+            if self._anywhere:
+                return (
+                    f"{self._anywhere} may be around a call of `{name}`, and sees exceptions of it"
+                )
         outsider = self._outsiders.calling(function)
         if outsider:
             return f"{outsider} may go on after an exception of `{name}`"
+        if isinstance(function, ast.Lambda):
+            return self._around_callers(function, seen)
         for call in self._classes.calls(name):
             found = self._around(call) or self._around_callers(call, seen)
             if found:
@@ -128,6 +131,7 @@ class Catching:
         closes = isinstance(given, ast.Attribute) and given.attr in _CLOSING
         return closes or self._names.dotted(given) is not None
 
+    @cached_property
     def _anywhere(self) -> str:
         """The words for something in the file that goes on after an exception."""
         for handling in self._source.all(ast.Try):
@@ -176,13 +180,11 @@ class Catching:
         One that looks at what was done before the exception could see a difference, whatever
         functions did it.
         """
-        names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-        paths = {self._names.dotted(name) for name in names if name is not None}
+        paths = caught_types(handler, self._names)
         if paths and paths <= _ENDING:
             return True
-        goes_on = any(isinstance(node, _GOING_ON) for node in ast.walk(handler))
         looks = self._names_read(handler) & _names_changed(self._afterwards.within_all(body))
-        return isinstance(handler.body[-1], ast.Raise) and not goes_on and not looks
+        return raises_again(handler) and not looks
 
     def _names_read(self, handler: ast.ExceptHandler) -> set[str]:
         """The names that a handler reads, without those of modules and of the exception."""
@@ -228,6 +230,18 @@ def left_to_others(function: Function, source: Source, names: Names, classes: Cl
         if parent.func is not load and names.dotted(parent.func) not in _STARTING:
             return True
     return False
+
+
+def caught_types(handler: ast.ExceptHandler, names: Names) -> set[str]:
+    """The paths of the types that a handler is for, "" where not known; none if it is for all."""
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return {names.dotted(one) or "" for one in types if one is not None}
+
+
+def raises_again(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler surely ends in an exception."""
+    goes_on = any(isinstance(node, _GOING_ON) for node in ast.walk(handler))
+    return isinstance(handler.body[-1], ast.Raise) and not goes_on
 
 
 def is_generator(function: Function, source: Source) -> bool:

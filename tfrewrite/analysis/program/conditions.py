@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.obstacle import Obstacle
+from tfrewrite.analysis.program.catching import caught_types, raises_again
 from tfrewrite.analysis.program.flow import evaluated
 from tfrewrite.analysis.program.handlers import OF_OTHERS
 
@@ -50,7 +51,7 @@ class Conditions:
         """What would catch an exception of making an op, here or around a caller."""
         for outer in self._handlers.outwards(node):
             handlers: list[ast.ExceptHandler] = getattr(outer, "handlers", [])
-            if not all(self._is_of_others(one) or _raises_again(one) for one in handlers):
+            if not all(self._is_of_others(one) or raises_again(one) for one in handlers):
                 line = getattr(outer, "lineno", 0)
                 message = f"the `try` of line {line} may catch what making an op raises"
                 return Obstacle("may-be-caught", message)
@@ -122,17 +123,10 @@ class Conditions:
 
     def _is_of_others(self, handler: ast.ExceptHandler) -> bool:
         """Whether a handler is for what only a run or other code raises."""
-        types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-        paths = [self._names.dotted(one) or "" if one is not None else "" for one in types]
-        return all(path.startswith(_OF_RUNS) or path in _NOT_OF_BUILDING for path in paths)
-
-
-def _raises_again(handler: ast.ExceptHandler) -> bool:
-    """Whether a handler surely lets the program end with the exception."""
-    left = any(
-        isinstance(node, (ast.Return, ast.Break, ast.Continue)) for node in ast.walk(handler)
-    )
-    return isinstance(handler.body[-1], ast.Raise) and not left
+        paths = caught_types(handler, self._names)
+        return bool(paths) and all(
+            path.startswith(_OF_RUNS) or path in _NOT_OF_BUILDING for path in paths
+        )
 
 
 def _is_store(attribute: ast.Attribute) -> bool:

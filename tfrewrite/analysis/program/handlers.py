@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfrewrite.analysis.program.catching import called_by, left_to_others
+from tfrewrite.analysis.program.catching import called_by, caught_types, left_to_others
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,9 +141,8 @@ class Handlers:
 
     def _of_others(self, handler: ast.ExceptHandler) -> bool:
         """Whether a handler is for what neither building a graph nor running it raises."""
-        listed = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-        paths = [self._names.dotted(one) if one is not None else None for one in listed]
-        return all(path in OF_OTHERS for path in paths)
+        paths = caught_types(handler, self._names)
+        return bool(paths) and paths <= OF_OTHERS
 
     @cached_property
     def _file_looks(self) -> bool:
@@ -154,18 +153,15 @@ class Handlers:
 
     def _of_run(self, handler: ast.ExceptHandler) -> bool:
         """Whether a handler is for errors of TensorFlow's runtime alone."""
-        paths = self._caught(handler)
+        paths = caught_types(handler, self._names)
         return bool(paths) and all(
             path.startswith("tensorflow.errors.") or path in _RUNTIME_ONLY for path in paths
         )
 
     def _of_closed(self, handler: ast.ExceptHandler) -> bool:
         """Whether a handler is for what a callable of a closed session raises."""
-        return any(path.endswith(("CancelledError", "OpError")) for path in self._caught(handler))
-
-    def _caught(self, handler: ast.ExceptHandler) -> list[str]:
-        types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-        return [self._names.dotted(one) or "" for one in types if one is not None]
+        paths = caught_types(handler, self._names)
+        return any(path.endswith(("CancelledError", "OpError")) for path in paths)
 
 
 def _handlers(statement: ast.AST) -> list[ast.ExceptHandler]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfrewrite.analysis.effects import effect_of
 from tfrewrite.analysis.program.scopes import How
+from tfrewrite.analysis.symbols import PYTHON_OPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from tfrewrite.analysis.program.scopes import Binding
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_RUNNING_EAGERLY = frozenset({"py_function", "numpy_function", "py_func"})
 _BUILDERS = frozenset({"__init__", "build", "__new__"})
 
 
@@ -135,7 +135,7 @@ class TracedCode:
         if not isinstance(call, ast.Call) or call.func is node:
             return False
         symbol = self._names.tf(call.func) or ""
-        return symbol.rpartition(".")[2] in _RUNNING_EAGERLY
+        return symbol.rpartition(".")[2] in PYTHON_OPS
 
     def _is_python_function(self, function: ast.AST) -> bool:
         """Whether a function within traced code runs as Python, in each call."""
@@ -143,7 +143,7 @@ class TracedCode:
             return self._hands_to_python(function)
         for decorator in getattr(function, "decorator_list", ()):
             maker = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if (self._names.tf(maker) or "").rpartition(".")[2] in _RUNNING_EAGERLY:
+            if (self._names.tf(maker) or "").rpartition(".")[2] in PYTHON_OPS:
                 return True
         name = getattr(function, "name", "")
         uses = [
